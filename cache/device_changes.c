@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What of a claim or class of devices an update changes, as far as queueing hints ask. Source: the hints of
+ * What an update changes in a claim or class, as far as queueing hints use it. Source: the hints of
  * plugins/dynamicresources and noderesources, v1.36.3.
  */
 #include "cache/devices_int.h"
@@ -58,7 +58,7 @@ static bool same_conditions(const struct bt_resource_claim *a, const struct bt_r
 	return true;
 }
 
-/* Do claims say the same in their status, as far as it is read? */
+/* Are the fields of status that the scheduler reads equal? */
 static bool same_status(const struct bt_resource_claim *a, const struct bt_resource_claim *b)
 {
 	return a->allocated == b->allocated && same_conditions(a, b) && a->reserved_n == b->reserved_n &&
@@ -91,7 +91,7 @@ static bool compare_class(const struct bt_devices *devices, const struct bt_devi
 {
 	const struct bt_device_class *old = bt_device_store_class(&devices->view, out->name);
 
-	/* None and an empty name are the same. */
+	/* NULL and an empty name are equal. */
 	out->other = object->extended_resource.len ? bt_name_refs_add(held, object->extended_resource)
 						   : BT_NAME_NONE;
 	if (old) {

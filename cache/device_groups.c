@@ -6,7 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-/* Most groups have a claim or two. */
+/* Most groups have one or two claims. */
 #define GROUP_BYTES 256
 
 static uint32_t group_text(struct bt_name_refs *held, struct bt_str text)
@@ -32,7 +32,7 @@ static uint32_t group_slot(struct bt_devices *d)
 	return d->view.group_n++;
 }
 
-/* What was known of the group may still be looked at in this cycle. */
+/* Old data may still be in use during this cycle. */
 static void clear_group(struct bt_devices *d, uint32_t ix)
 {
 	bt_arena_fini(&d->group_arenas[ix]);
@@ -78,7 +78,7 @@ void bt_devices_apply_group(struct bt_devices *d, const struct bt_pod_group_obje
 		ix = group_slot(d);
 		bt_map_put(&d->view.group_ixs, bt_pair_key(namespace_, name), ix);
 	}
-	/* One without a UID, as in hand-written files, is known by its name. */
+	/* Without a UID, as in hand-written files, its name identifies it. */
 	d->groups[ix] = (struct bt_claiming_group){.namespace_ = namespace_,
 		.name = name,
 		.uid = object->meta.uid.len ? bt_name_refs_add(&held, object->meta.uid) : name,

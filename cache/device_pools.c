@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which pools a node can reach: worked out when somebody asks for the node, kept until a slice or a node
- * changes. Source: GatherPools of structured/internal/incubating, v1.36.3.
+ * The pools that a node can reach. Computed on first use, invalidated when a slice or the node changes.
+ * Source: GatherPools of structured/internal/incubating, v1.36.3.
  */
 #include <stdlib.h>
 
@@ -47,13 +47,13 @@ static uint64_t pool_key(const struct bt_resource_slice *slice)
 	return bt_pair_key(slice->driver, slice->pool);
 }
 
-/* Does a slice with counters serve its pool on every node, whichever the slice names? */
+/* Does a slice with counters belong to its pool on every node, whichever nodes it names? */
 static bool counters_reach_all(const struct bt_devices *d)
 {
 	return bt_release_has(d->view.features.release, BT_RULE_COUNTERS_REACH_EVERY_NODE);
 }
 
-/* Is the slice for one node alone? */
+/* Is the slice for a single node? */
 static bool is_local(const struct bt_devices *d, const struct bt_resource_slice *slice)
 {
 	return slice->node_name && !(slice->counter_set_n && counters_reach_all(d));
@@ -111,7 +111,7 @@ static bool any_equal(const uint32_t *names, uint32_t n, uint32_t name)
 	return false;
 }
 
-/* Slices of one pool, split as the pool needs them. */
+/* Slices of one pool, by use. */
 struct pool_draft {
 	struct bt_devices *d;
 	const uint32_t *slices; /* that the node can reach, by name */
@@ -179,7 +179,7 @@ static bool has_counter(const struct pool_draft *draft, const struct bt_counter 
 	return false;
 }
 
-/* Do devices take of counters only that are there? */
+/* Do all counters that devices consume exist? */
 static bool counters_exist(const struct pool_draft *draft, const uint32_t *slices, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -224,14 +224,14 @@ static void keep_counters(const struct pool_draft *draft, struct bt_device_pool 
 	pool->counters = counters;
 }
 
-/* Is the slice overlooked? Its groups would have to be looked at. */
+/* Is the slice ignored? It has compatibility groups without the gate. */
 static bool overlooked(const struct bt_devices *d, const struct bt_resource_slice *slice)
 {
 	return slice->has_groups && !d->view.features.compatibility_groups &&
 	       bt_release_has(d->view.features.release, BT_RULE_GROUPS_HIDE_SLICES);
 }
 
-/* How many slices of a generation there are; 0 when there is a newer one. */
+/* The number of slices of a generation; 0 if there is a newer one. */
 static uint32_t count_generation(struct bt_devices *d, const struct bt_resource_slice *of)
 {
 	const struct bt_slice_index *index = &d->pools.pooled;
@@ -250,7 +250,7 @@ static uint32_t count_generation(struct bt_devices *d, const struct bt_resource_
 	return n;
 }
 
-/* The slices of the generation that the node cannot reach. */
+/* Finds the slices of the generation that the node cannot reach. */
 static void find_others(struct pool_draft *draft, uint32_t all_n)
 {
 	struct bt_devices *d = draft->d;
@@ -285,7 +285,7 @@ static void split(struct pool_draft *draft)
 		}
 	}
 	BT_INVARIANT(draft->offering_n + draft->counting_n == draft->slice_n);
-	/* Counters that the node does not reach by itself: its devices may take of them. */
+	/* Devices of the node may consume counters that only other nodes' slices define. */
 	uint32_t others_n = 0;
 	for (uint32_t i = 0; i < draft->other_n; i++) {
 		if (d->slices[draft->others[i]].counter_set_n) {
@@ -297,8 +297,8 @@ static void split(struct pool_draft *draft)
 	draft->other_n = others_n;
 }
 
-/* Which of the slices says how many the pool has: the first one, where those for one node alone come before
- * the others. Source: Allocate, v1.36.3. */
+/* The slice whose resourceSliceCount applies: the first one, single-node slices before others. Source:
+ * Allocate, v1.36.3. */
 static const struct bt_resource_slice *first_of(
 	const struct bt_devices *d, const uint32_t *slices, uint32_t slice_n)
 {
@@ -315,8 +315,8 @@ static const struct bt_resource_slice *first_of(
 	return first;
 }
 
-/* Makes a pool of the slices of its newest generation that the node can reach. Returns false when it is
- * outdated. */
+/* Builds a pool from the newest generation's slices that the node can reach. Returns false when these
+ * slices are outdated. */
 static bool make_pool(
 	struct bt_devices *d, const uint32_t *slices, uint32_t slice_n, struct bt_device_pool *pool)
 {
@@ -367,7 +367,7 @@ static bool has_binding_conditions(const struct bt_devices *d, const struct bt_d
 
 /* ---- the pools of a node ---- */
 
-/* Can the node reach anything of the slice? Source: GatherPools, v1.36.3. */
+/* Can the node reach any device of the slice? Source: GatherPools, v1.36.3. */
 static bool relevant(const struct bt_devices *d, const struct bt_resource_slice *slice, uint32_t node_ix)
 {
 	if ((!d->view.features.partitionable && (slice->has_per_device || slice->counter_set_n)) ||
@@ -403,7 +403,7 @@ static void add_relevant(struct bt_devices *d, uint32_t slice_ix, uint32_t node_
 	}
 }
 
-/* By driver, pool, generation (the newest first) and name. */
+/* Orders by driver, pool, generation (newest first) and name. */
 static int order_slices(const void *a, const void *b, void *context)
 {
 	const struct bt_devices *d = context;
@@ -419,7 +419,7 @@ static int order_slices(const void *a, const void *b, void *context)
 	return order ? order : bt_str_cmp(bt_intern_str(intern, x->name), bt_intern_str(intern, y->name));
 }
 
-/* Collects the slices that matter to the node, in order. Returns how many. */
+/* Collects the slices that concern the node, in order. Returns their number. */
 static uint32_t collect(struct bt_devices *d, uint32_t node_ix)
 {
 	const struct bt_pool_index *index = &d->pools;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DeviceTaintRules, and which devices they cover. Upstream's tracker adds their taints to copies of the
- * slices; here slices stay as they are, and a device's rules are looked up by the driver, pool and device
- * that selectors name. Source: resourceslice/tracker of k8s.io/dynamic-resource-allocation, v0.37.2.
+ * DeviceTaintRules, and the devices that they select. Upstream's tracker adds their taints to copies of the
+ * slices. Here slices stay unchanged, and a device's rules are looked up by the driver, pool and device that
+ * selectors name. Source: resourceslice/tracker of k8s.io/dynamic-resource-allocation, v0.37.2.
  */
 #include "cache/devices_int.h"
 #include "engine/base/check.h"
@@ -26,7 +26,7 @@ bool bt_taint_rules_bare_take_all(const struct bt_devices *d)
 	return bt_release_has(d->view.features.release, BT_RULE_TAINT_RULES_WITHOUT_SELECTOR_TAKE_ALL);
 }
 
-/* The map in which the chain of a rule begins, and its key there. */
+/* The map with the heads of the chains for a rule's shape, and the rule's key. */
 static struct bt_map *chain_of(
 	struct bt_taint_rules *rules, const struct bt_device_taint_rule *rule, uint64_t *out_key)
 {
@@ -34,7 +34,7 @@ static struct bt_map *chain_of(
 	return &rules->firsts[shape_of(rule)];
 }
 
-/* Puts a rule before those that name the same. */
+/* Inserts a rule at the head of its chain. */
 static void link_rule(struct bt_taint_rules *rules, uint32_t ix)
 {
 	const struct bt_device_taint_rule *rule = &rules->items[ix];
@@ -90,7 +90,7 @@ static uint32_t place_for(struct bt_devices *d)
 	return ix;
 }
 
-/* Takes a rule out of the chains; its place is the caller's. */
+/* Unlinks a rule. The caller reuses or frees its entry. */
 static void take_out(struct bt_devices *d, uint32_t ix)
 {
 	struct bt_taint_rules *rules = &d->taint_rules;
@@ -190,7 +190,7 @@ bool bt_taint_rules_differ(const struct bt_devices *d, const struct bt_device_ta
 	return false;
 }
 
-/* Where the rules of a shape begin that may cover the device. */
+/* The head of the chain of a shape that may select the device. */
 static uint32_t first_of_shape(const struct bt_taint_rules *rules, uint32_t shape,
 	const struct bt_resource_slice *slice, const struct bt_device *device)
 {
@@ -216,7 +216,7 @@ const struct bt_taint *bt_taint_rules_next(void *context, const struct bt_resour
 
 	for (;;) {
 		for (; ix != BT_NO_TAINT_RULE; ix = rules->next[ix]) {
-			/* Other names may have the same hash. */
+			/* Different names may have the same hash. */
 			if (bt_device_taint_rule_covers(&rules->items[ix], slice, device)) {
 				*cursor = ix;
 				return &rules->items[ix].taint;

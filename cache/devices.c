@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Claims, slices and classes by name, and what is allocated of devices.
+ * Claims, slices and classes by name, and allocations of devices.
  */
 #include "cache/devices_int.h"
 
@@ -7,16 +7,16 @@
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 
-/* Most objects are this small. */
+/* Most objects fit in this. */
 #define OBJECT_BYTES 1024
 
-/* Answers are kept for so many expressions; one more, and all are forgotten. */
+/* Results of so many expressions are cached; the next one drops all. */
 #define EXPRESSION_MAX 256
 
-/* So many values of derived attributes are kept from cycle to cycle. */
+/* So many values of derived attributes are cached across cycles. */
 #define DERIVED_MAX 65536
 
-/* ---- what is allocated of devices ---- */
+/* ---- allocations of devices ---- */
 
 static uint64_t triple_key(uint32_t a, uint32_t b, uint32_t c)
 {
@@ -61,8 +61,8 @@ static uint32_t use_of(struct bt_devices *d, uint32_t driver, uint32_t pool, uin
 	return ix;
 }
 
-/* Forgets a device that no slice shows and of which nothing is allocated. Those whose keys it pushed on move
- * up. */
+/* Removes a device that is in no slice and has no allocation. Map keys that its
+ * insertion displaced move up. */
 static void leave_use(struct bt_devices *d, uint32_t ix)
 {
 	struct bt_device_use *use = &d->uses[ix];
@@ -103,7 +103,7 @@ static struct bt_consumed *consumed_of(struct bt_device_use *use, uint32_t name)
 	return NULL;
 }
 
-/* What is taken of capacities is added up by their names, for all claims: the device holds them.
+/* Consumed capacities are summed by name over all claims. The device owns the names.
  * Source: ConsumedCapacityCollection.Insert, v1.36.3. */
 static void consume(
 	struct bt_intern *intern, struct bt_device_use *use, const struct bt_consumed *items, uint32_t n)
@@ -126,7 +126,7 @@ static void consume(
 	}
 }
 
-/* Source: ConsumedCapacityCollection.Remove, v1.36.3: nothing is left of what has become zero. */
+/* Source: ConsumedCapacityCollection.Remove, v1.36.3: entries that reach zero are removed. */
 static void restore(
 	struct bt_intern *intern, struct bt_device_use *use, const struct bt_consumed *items, uint32_t n)
 {
@@ -151,8 +151,8 @@ static void restore(
 	}
 }
 
-/* One and the same share may be a decided pod's and, shown already, its claim's: it ends as each by itself.
- */
+/* A share may be in a pending choice and already in the claim that the watch shows:
+ * each is removed on its own. */
 static void share(
 	struct bt_devices *d, uint32_t use_ix, const struct bt_device_result *result, bool add, bool pending)
 {
@@ -176,8 +176,8 @@ static void share(
 	BT_INVARIANT(use->share_n <= d->shares.count);
 }
 
-/* Enters what an allocation takes, or takes it back. pending: it is not in a claim yet. As upstream, a device
- * that two claims have is free when one of them has gone. Source: foreachAllocatedDevice, v1.36.3. */
+/* Adds or removes an allocation. pending: it is not in a claim yet. As upstream, a device that is allocated
+ * to two claims becomes free when one of them is removed. Source: foreachAllocatedDevice, v1.36.3. */
 static void devices_enter(
 	struct bt_devices *d, const struct bt_allocation *allocation, bool add, bool pending)
 {
@@ -203,7 +203,7 @@ static void devices_enter(
 
 /* ---- names ---- */
 
-/* Names stay valid for cycles and events that still refer to them. */
+/* Releases names after cycles and events that may still refer to them. */
 static void devices_give_up(struct bt_devices *d, struct bt_name_refs *names)
 {
 	bt_name_refs_move(&d->gone, names);
@@ -218,7 +218,7 @@ static void give_arena_up(struct bt_devices *d, struct bt_arena *arena)
 	*arena = (struct bt_arena){0};
 }
 
-/* The same for one that is held once. */
+/* The same for a single name. */
 static void give_name_up(struct bt_devices *d, uint32_t name)
 {
 	bt_name_refs_add_name(&d->gone, name);
@@ -241,7 +241,7 @@ static void hold_names(struct bt_name_refs *held, const uint32_t *names, uint32_
 	}
 }
 
-/* Holds what an allocation names, which has come from requests, slices and nodes. */
+/* Takes references to an allocation's names, which stem from requests, slices and nodes. */
 static void hold_allocation(struct bt_name_refs *held, const struct bt_allocation *allocation)
 {
 	for (uint32_t i = 0; i < allocation->result_n; i++) {
@@ -297,7 +297,7 @@ static uint32_t claim_slot(struct bt_devices *d)
 	return d->view.claim_n++;
 }
 
-/* The slot of a claim that is new or to be replaced. */
+/* The entry of a claim; assigns one if the claim is new. */
 static uint32_t claim_ix_of(struct bt_devices *d, uint32_t namespace_, uint32_t name)
 {
 	uint64_t key = bt_pair_key(namespace_, name);
@@ -358,7 +358,7 @@ static struct bt_allocation copy_allocation(struct bt_arena *arena, const struct
 	return to;
 }
 
-/* The slot is used again when no pod waits for the claim. */
+/* The entry is reused when no choice is pending for the claim. */
 static void free_claim(struct bt_devices *d, uint32_t ix)
 {
 	if (d->claims[ix].live || d->claims[ix].pending) {
@@ -386,9 +386,9 @@ static void remove_claim(struct bt_devices *d, uint32_t ix)
 	free_claim(d, ix);
 }
 
-/* A binder's write counts until the watch shows it: like upstream's assume cache, which takes no older
- * version. Where the binder does not return the written claims, the write counts until the claim is shown as
- * allocated, or its pod has gone. */
+/* A binder's write counts until the watch shows it, as in upstream's assume cache, which ignores older
+ * versions. If the binder does not return the written claims, the write counts until the watch shows the
+ * claim as allocated, or the pod is deleted. */
 static void keep_status(const struct bt_resource_claim *claim, struct bt_arena *arena,
 	struct bt_name_refs *names, struct bt_resource_claim *fresh)
 {
@@ -415,7 +415,7 @@ static void keep_status(const struct bt_resource_claim *claim, struct bt_arena *
 	hold_allocation(names, &fresh->allocation);
 }
 
-/* Source: allocatedDevices.onAdd, onUpdate, v1.36.3: what is allocated does not change. */
+/* Source: allocatedDevices.onAdd, onUpdate, v1.36.3: an allocation does not change. */
 static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_object *object)
 {
 	struct bt_name_refs names = {.intern = d->dictionary->intern};
@@ -430,7 +430,7 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 	fresh.shown_free = fresh.shown = false;
 	if (bt_map_get(&d->view.claim_ixs, bt_pair_key(fresh.namespace_, fresh.name), &ix) &&
 		bt_claim_is_other(&d->claims[ix], &fresh)) {
-		remove_claim(d, ix); /* its end was not shown */
+		remove_claim(d, ix); /* its deletion was missed */
 	}
 	ix = claim_ix_of(d, fresh.namespace_, fresh.name);
 	struct bt_resource_claim *claim = &d->claims[ix];
@@ -516,7 +516,7 @@ static void clear_slice(struct bt_devices *d, uint32_t ix)
 	d->view.version++;
 }
 
-/* Resources that devices serve as, or take of, can be counted. */
+/* Assigns resource slots to the node resources that a device provides or consumes. */
 static void give_slots(struct bt_devices *d, const struct bt_device *device)
 {
 	struct bt_intern *intern = d->dictionary->intern;
@@ -568,7 +568,7 @@ static void remove_slice(struct bt_devices *d, uint32_t ix)
 
 /* ---- classes ---- */
 
-/* A class that is not there and serves for nothing any more is forgotten, and another may have its place. */
+/* Frees the entry of a deleted class that backs no extended resource any more. */
 static void leave_class(struct bt_devices *d, uint32_t ix)
 {
 	uint32_t name = d->classes[ix].name;
@@ -583,7 +583,7 @@ static void leave_class(struct bt_devices *d, uint32_t ix)
 	bt_index_allocator_give(&d->vacant_classes, ix);
 }
 
-/* Nobody serves for the resource any more. */
+/* No class backs the resource any more. */
 static void end_service(struct bt_devices *d, uint32_t resource)
 {
 	uint32_t ix;
@@ -597,7 +597,7 @@ static void end_service(struct bt_devices *d, uint32_t resource)
 	}
 }
 
-/* A class serves for the resource from now on, instead of whichever did. */
+/* The class backs the resource from now on, in place of any other. */
 static void serve(struct bt_devices *d, uint32_t resource, uint32_t ix)
 {
 	bt_intern_hold_again(d->dictionary->intern, resource);
@@ -606,7 +606,7 @@ static void serve(struct bt_devices *d, uint32_t resource, uint32_t ix)
 	bt_map_put(&d->view.resource_classes, resource, ix);
 }
 
-/* The extended resource that every class serves for. Held once more. */
+/* The extended resource name that every class has implicitly. Adds a reference. */
 static uint32_t implicit_resource(struct bt_devices *d, uint32_t class_)
 {
 	struct bt_intern *intern = d->dictionary->intern;
@@ -619,7 +619,7 @@ static uint32_t implicit_resource(struct bt_devices *d, uint32_t class_)
 	return name;
 }
 
-/* Of classes that serve for one resource the youngest counts, then the first by name. */
+/* Among the classes of one resource the youngest wins, then the first by name. */
 static bool outranked(const struct bt_devices *d, const struct bt_device_class *class_)
 {
 	const struct bt_intern *intern = d->dictionary->intern;
@@ -647,8 +647,7 @@ static void forget_resources(struct bt_devices *d, const struct bt_device_class 
 	}
 }
 
-/* Source: ExtendedResourceCache.updateResourceName2class, v1.36.3, where a class that is outranked leaves all
- * as it was. */
+/* Source: ExtendedResourceCache.updateResourceName2class, v1.36.3: an outranked class changes nothing. */
 static bool map_resources(struct bt_devices *d, const struct bt_device_class *was, uint32_t ix)
 {
 	const struct bt_device_class *class_ = &d->classes[ix];
@@ -669,7 +668,7 @@ static bool map_resources(struct bt_devices *d, const struct bt_device_class *wa
 	return true;
 }
 
-/* A place for a class that is not known, which holds its name. */
+/* An entry for a new class, which holds its name. */
 static uint32_t class_slot(struct bt_devices *d, uint32_t name)
 {
 	uint32_t ix;
@@ -783,7 +782,7 @@ enum bt_status bt_devices_remove(struct bt_devices *d, enum bt_kind kind, uint32
 
 /* ---- decided pods ---- */
 
-/* Drops what is kept when it has become much. Nobody has any of it in hand between cycles. */
+/* Drops the cache when it exceeds a limit. No values are in use between cycles. */
 static void trim_derived(struct bt_derived_values *derived, uint32_t most)
 {
 	if (derived->n > most) {
@@ -809,8 +808,8 @@ void bt_devices_share(struct bt_devices *d, uint64_t scope)
 	d->view.scope = scope;
 }
 
-/* An ID of a share, as a UUID, which the API server wants: by the claim that gets it, and by who gets how
- * many, so that the same history has the same IDs. */
+/* A share's ID in the form of a UUID, which the API server requires. Derived from the claim, the consumer and
+ * the share's number, so that the same history has the same IDs. */
 static void make_share_id(
 	struct bt_devices *d, uint32_t claim_ix, const struct bt_device_result *result, struct bt_buf *out)
 {
@@ -833,7 +832,7 @@ static void make_share_id(
 		0x8000 | ((uint32_t)(low >> 48) & 0x3fff), (unsigned long long)(low & 0xffffffffffff));
 }
 
-/* A share that is new gets an ID that no other has. */
+/* Gives each new share a unique ID. */
 static void name_shares(struct bt_devices *d, struct bt_pending *pending, struct bt_device_choice *choice)
 {
 	struct bt_allocation *allocation = &choice->allocation;
@@ -902,8 +901,8 @@ const struct bt_device_choice *bt_devices_pending(
 	return d->pending[at].choices;
 }
 
-/* The choice of a pod for a claim, not the one that is given; in a scope (0: any): one that is shared, or
- * that others share; or NULL. The latest pod comes first. */
+/* Another choice for the claim; with a scope (not 0), one that is shared or that others share; or
+ * NULL. Prefers the latest pod. */
 static struct bt_device_choice *other_choice(struct bt_devices *d, uint32_t claim_ix, uint64_t scope,
 	bool shared, const struct bt_device_choice *but)
 {
@@ -932,7 +931,7 @@ static const struct bt_allocation *sharing(void *context, uint32_t claim_ix)
 	return choice ? &choice->allocation : NULL;
 }
 
-/* One choice less waits for its claim, which is not pending any more when it was the last one. */
+/* Removes one pending choice from its claim. */
 static void unsettle_claim(struct bt_devices *d, uint32_t claim_ix)
 {
 	BT_INVARIANT(d->claim_pending_n[claim_ix] > 0 && d->claims[claim_ix].pending);
@@ -943,7 +942,7 @@ static void unsettle_claim(struct bt_devices *d, uint32_t claim_ix)
 	d->view.version++;
 }
 
-/* A choice waits for its claim no longer. Its devices count with one that shares them, if there is any. */
+/* Removes a choice from its claim. If another choice shares the devices, they count there. */
 static void unsettle(struct bt_devices *d, struct bt_device_choice *choice)
 {
 	if (choice->lapsed) {
@@ -966,7 +965,7 @@ static void unsettle(struct bt_devices *d, struct bt_device_choice *choice)
 	}
 }
 
-/* The claim is allocated: nothing of it is pending for those who shared it. */
+/* The claim is allocated: choices that share it are no longer pending. */
 static void lapse(struct bt_devices *d, uint32_t claim_ix)
 {
 	struct bt_device_choice *choice;
@@ -977,7 +976,7 @@ static void lapse(struct bt_devices *d, uint32_t claim_ix)
 	}
 }
 
-/* The last of the list takes the place of one that is over. */
+/* Removes an entry; the last one takes its place. */
 static void forget_pending(struct bt_devices *d, uint32_t at)
 {
 	BT_INVARIANT(at < d->view.pending_n);
@@ -990,7 +989,7 @@ static void forget_pending(struct bt_devices *d, uint32_t at)
 	}
 }
 
-/* The claim may outlive the pod, so it holds the name. */
+/* Takes a reference to the name, because the claim may outlive the pod. */
 static void reserve_for(struct bt_devices *d, uint32_t claim_ix, struct bt_claim_consumer consumer)
 {
 	struct bt_resource_claim *claim = &d->claims[claim_ix];
@@ -1002,7 +1001,7 @@ static void reserve_for(struct bt_devices *d, uint32_t claim_ix, struct bt_claim
 			return;
 		}
 	}
-	/* There is room up to the next power of two. */
+	/* The array has room up to the next power of two. */
 	if ((n & (n - 1)) == 0) {
 		struct bt_claim_consumer *larger =
 			bt_arena_alloc(&d->claim_arenas[claim_ix], (n ? 2 * n : 1) * sizeof(*larger), 8);
@@ -1017,7 +1016,7 @@ static void reserve_for(struct bt_devices *d, uint32_t claim_ix, struct bt_claim
 	claim->reserved_for[claim->reserved_n++] = consumer;
 }
 
-/* A name for the claim that stands for a bound pod's extended resources. */
+/* A name for the claim of a bound pod's extended resources. */
 static uint32_t special_name(
 	struct bt_devices *d, struct bt_name_refs *names, uint32_t namespace_, uint32_t pod_name)
 {
@@ -1035,7 +1034,7 @@ static uint32_t special_name(
 	return name;
 }
 
-/* Makes that claim. Owns: names, which have its name and UID, are its. */
+/* Creates that claim. Owns: takes over names, which holds its name and UID. */
 static uint32_t make_special(struct bt_devices *d, struct bt_name_refs *names,
 	const struct bt_resource_claim *known, uint32_t pod_name, uint32_t pod_uid)
 {
@@ -1064,7 +1063,7 @@ static uint32_t make_special(struct bt_devices *d, struct bt_name_refs *names,
 	return ix;
 }
 
-/* A claim gets what was found for it. */
+/* Allocates the claim. */
 static void grant(struct bt_devices *d, uint32_t ix, const struct bt_allocation *allocation)
 {
 	struct bt_resource_claim *claim = &d->claims[ix];
@@ -1079,7 +1078,7 @@ static void grant(struct bt_devices *d, uint32_t ix, const struct bt_allocation 
 	devices_enter(d, &claim->allocation, true, false);
 }
 
-/* Whom the pod has a claim reserved for. */
+/* The consumer for which the pod's claim is reserved. */
 static struct bt_claim_consumer consumer_of(
 	const struct bt_devices *d, uint32_t claim_ix, const struct bt_signature *signature, uint32_t pod_uid)
 {
@@ -1143,7 +1142,7 @@ void bt_devices_keep(struct bt_devices *d, uint32_t pod_ix, const struct bt_sign
 	}
 }
 
-/* ---- what binders have written ---- */
+/* ---- writes of binders ---- */
 
 static bool unreserve(struct bt_resource_claim *claim, uint32_t uid)
 {
@@ -1164,7 +1163,7 @@ bool bt_devices_unreserve(struct bt_devices *d, uint32_t claim_ix, uint32_t uid)
 	return unreserve(&d->claims[claim_ix], uid);
 }
 
-/* What was pending of a pod for a claim that is known by its name, or for its extended resources; or NULL. */
+/* The pod's pending choice for a claim by name, or for its extended resources; or NULL. */
 static struct bt_device_choice *choice_for(
 	const struct bt_devices *d, const struct bt_pending *pending, const struct bt_resource_claim *known)
 {
@@ -1185,7 +1184,7 @@ static struct bt_device_choice *choice_for(
 	return NULL;
 }
 
-/* The claim of a binder's words, as it is now; BT_NO_CLAIM: it has gone, or is another one. */
+/* The current entry of a claim that a binder has written; BT_NO_CLAIM: it was deleted or replaced. */
 static uint32_t find_written(struct bt_devices *d, const struct bt_resource_claim *known)
 {
 	uint32_t ix;
@@ -1212,7 +1211,7 @@ static void note_written(struct bt_devices *d, uint32_t ix, const struct bt_reso
 	d->view.version++;
 }
 
-/* What was pending is the claim's now. Returns: the claim. */
+/* Moves a pending choice to its claim. Returns: the claim. */
 static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_choice *choice, uint32_t ix,
 	const struct bt_resource_claim *known, uint32_t pod_name, uint32_t pod_uid)
 {
@@ -1262,7 +1261,7 @@ uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, const struct 
 		return ix;
 	}
 	if (!d->claims[ix].allocated) {
-		/* It has been shown as free meanwhile, which its devices were not before the answer. */
+		/* The watch has shown it as free since; its devices were in use until this response. */
 		bool freed = choice && d->claims[ix].version > written->version;
 		*out_changes = freed ? BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS : 0;
 	} else if (d->claims[ix].version < written->version) {
@@ -1272,7 +1271,7 @@ uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, const struct 
 	return ix;
 }
 
-/* ---- what nobody needs any more ---- */
+/* ---- unused data ---- */
 
 bool bt_devices_let_go(
 	struct bt_devices *d, uint32_t pod_ix, uint32_t namespace_, uint32_t name, uint32_t *out_claim_ix)
@@ -1305,11 +1304,10 @@ void bt_devices_revert(struct bt_devices *d, uint32_t pod_ix)
 
 /* ---- selectors ---- */
 
-/* What is asked of an expression. */
+/* Use of an expression. */
 enum expression_use { EXPRESSION_SELECTS = 0, EXPRESSION_SELECTS_SINGLE, EXPRESSION_DERIVES };
 
-/* The number under which answers are kept: another one for devices that are shown as single, and for what is
- * derived. */
+/* The cache index of an expression for one use. */
 static uint32_t expression_ix(struct bt_devices *d, uint32_t expression, enum expression_use use)
 {
 	uint64_t key = bt_pair_key(use, expression);
@@ -1330,7 +1328,7 @@ static uint32_t expression_ix(struct bt_devices *d, uint32_t expression, enum ex
 	return d->expression_n++;
 }
 
-/* Where the answer is kept. */
+/* The cache entry of a result. */
 static uint8_t *answer_at(struct bt_devices *d, const struct bt_device *device, uint32_t expression)
 {
 	struct bt_slice_memo *memo = &d->memos[device->slice_ix];
@@ -1351,7 +1349,7 @@ static uint8_t *answer_at(struct bt_devices *d, const struct bt_device *device, 
 	return &memo->answers[(size_t)device->ix * memo->expression_n + expression];
 }
 
-/* Does its slice show the device still? */
+/* Is the device still in its slice? */
 static bool is_shown(const struct bt_devices *d, const struct bt_device *device)
 {
 	const struct bt_resource_slice *slice = &d->slices[device->slice_ix];
@@ -1390,7 +1388,7 @@ static enum bt_device_answer match(void *context, uint32_t expression, uint32_t 
 
 /* ---- derived attributes ---- */
 
-/* Where it is written which value is kept. */
+/* The cache entry of a derived value. */
 static uint32_t *derived_at(struct bt_devices *d, const struct bt_device *device, uint32_t expression)
 {
 	size_t at = (size_t)(answer_at(d, device, expression) - d->memos[device->slice_ix].answers);

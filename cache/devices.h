@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ResourceClaims, ResourceSlices and DeviceClasses by name; what claims have allocated, and what pods that
- * were decided are getting.
+ * ResourceClaims, ResourceSlices and DeviceClasses by name; allocations of claims, and pending allocations of
+ * decided pods.
  * Context: the scheduling thread is the only writer; readers see cache/device_view.h between writes.
  *
  *   free --bt_devices_assume--> pending --bt_devices_keep, written--> allocated, and reserved for the pod
@@ -8,8 +8,8 @@
  *    +------bt_devices_revert------+                             |
  *    +------bt_devices_deallocate, bt_devices_apply, bt_devices_remove
  *
- * What is shown of a claim before it is shown as allocated does not take back what was kept, nor what is
- * shown of an older resource version what was written.
+ * A watch event without allocation does not revert bt_devices_keep; an event with an older resource version
+ * does not revert bt_devices_written.
  */
 #pragma once
 
@@ -23,49 +23,52 @@ struct bt_devices;
 struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot);
 void bt_devices_destroy(struct bt_devices *devices);
 
-/* Sets what is on and who evaluates selectors; until then all is off and selectors fail. Requires: no
- * objects are there yet. */
+/* Sets features and the evaluator of expressions. Before, all features are off and selectors fail.
+ * Requires: no objects exist yet. */
 void bt_devices_configure(struct bt_devices *devices, const struct bt_device_features *features,
 	const struct bt_device_judge *judge);
 
 const struct bt_device_store *bt_devices_view(const struct bt_devices *devices);
 
-/* Adds or replaces an object of a kind that is kept here; others are left alone. Returns whether extended
- * resources may mean other classes now. */
+/* Adds or replaces an object of a kind in this store; ignores other kinds. Returns whether the classes of
+ * extended resources may have changed. */
 bool bt_devices_apply(struct bt_devices *devices, const struct bt_object *object);
 
 /*
- * What an event says of an object that is about to be applied, compared with what is kept of it. Returns: is
- * it known already, so that it is an update? False for kinds that are not kept here. Owns: held, the names.
+ * Compares an object that is about to be applied with the stored one, for an event. Returns: is it an update
+ * of a stored object? False for other kinds. Owns: held, the names.
  */
 bool bt_devices_describe(const struct bt_devices *devices, const struct bt_object *object,
 	struct bt_name_refs *held, struct bt_cluster_event_object *out);
 
-/* The same for one that is about to be taken away, which holds the names until then. Returns: is it there? */
+/* The same for an object that is about to be removed, which holds the names until
+ * then. Returns: does it exist? */
 bool bt_devices_describe_removal(const struct bt_devices *devices, enum bt_kind kind, uint32_t namespace_,
 	uint32_t name, struct bt_cluster_event_object *out);
 
-/* Takes one away. Returns: BT_OK, BT_NOT_FOUND. */
+/* Removes an object. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_devices_remove(
 	struct bt_devices *devices, enum bt_kind kind, uint32_t namespace_, uint32_t name);
 
-/* Releases the names of deleted claims, slices and classes and the descriptions of their devices, which stay
- * valid until this call. Requires: nothing refers to them any more. */
+/*
+ * Releases the names of deleted claims, slices and classes, and their devices, which
+ * stay valid until this call.
+ * Requires: nothing refers to them any more.
+ */
 void bt_devices_release_names(struct bt_devices *devices);
 
-/* A cycle of this pod begins. now_ns: since the Unix epoch; INT64_MAX: nobody knows. */
+/* Starts the cycle of this pod. now_ns: since the Unix epoch; INT64_MAX: unknown. */
 void bt_devices_begin(struct bt_devices *devices, uint32_t pod_name, uint32_t pod_uid, int64_t now_ns);
 
-/* Pods that are decided from now on share what claims are getting by pods of the same scope; 0: with nobody.
- */
+/* Pods decided from now on share pending allocations with pods of the same scope. 0: no sharing. */
 void bt_devices_share(struct bt_devices *devices, uint64_t scope);
 
-/* A PodGroup is there, or changed, or gone: what claims it has. Without features.group_claims nothing is
- * kept. */
+/* A PodGroup was added, changed or deleted: updates its claims. Does nothing
+ * without features.group_claims. */
 void bt_devices_apply_group(struct bt_devices *devices, const struct bt_pod_group_object *object);
 void bt_devices_remove_group(struct bt_devices *devices, uint32_t namespace_, uint32_t name);
 
-/* A pod has been decided, and these allocations with it. Requires: none are pending for it. */
+/* A pod has been decided, with these allocations. Requires: none are pending for it. */
 void bt_devices_assume(
 	struct bt_devices *devices, uint32_t pod_ix, const struct bt_device_choice *choices, uint32_t n);
 
@@ -73,43 +76,45 @@ void bt_devices_assume(
 void bt_devices_keep(struct bt_devices *devices, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t pod_name, uint32_t pod_uid);
 
-/* What is pending for a pod, out_n of it; NULL: nothing. Valid until something is assumed, or ends. */
+/* The pending choices of a pod, out_n of them; NULL: none. Valid until the next bt_devices_assume,
+ * keep, revert or written. */
 const struct bt_device_choice *bt_devices_pending(
 	const struct bt_devices *devices, uint32_t pod_ix, uint32_t *out_n);
 
-/* A ResourceClaim as a pod's binder has written it. Owns: nothing. */
+/* A ResourceClaim as written by a pod's binder. Owns: nothing. */
 struct bt_written_claim {
 	struct bt_str name, uid; /* in the pod's namespace */
-	uint64_t version;	 /* its resource version since then, which is never 0 */
-	bool reserved; /* for the pod: not, when the binding has failed and that was taken back. For its
-			  PodGroup it stays reserved. */
-	bool special;  /* it was made for the pod's extended resources */
+	uint64_t version;	 /* its new resource version, never 0 */
+	bool reserved; /* for the pod; false when the binding failed and the reservation was removed.
+			* A reservation for its PodGroup stays. */
+	bool special;  /* it was created for the pod's extended resources */
 };
 
 /*
- * The binder of a pod has written one of its claims: what was pending for it is allocated, whatever becomes
- * of the pod, and older events of the claim do not change that.
- * Returns: the claim; BT_NO_CLAIM: it has gone. When a younger one has been shown meanwhile, it is that.
- * out_changes: what is new in it, BT_CHANGED_*; 0: all of it has been shown.
+ * A binder has written a claim of its pod: the pending choice becomes the claim's allocation, whatever
+ * happens to the pod; older events of the claim do not revert it.
+ * Returns: the claim; BT_NO_CLAIM: it was deleted. If the watch has shown a newer version, that one counts.
+ * out_changes: BT_CHANGED_*, what the write changes; 0: the watch has shown all of it.
  */
 uint32_t bt_devices_written(struct bt_devices *devices, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t pod_name, uint32_t pod_uid, const struct bt_written_claim *written, uint32_t *out_changes);
 
-/* Forgets which pools nodes can reach, which is found again when it is asked for: what was asked for is
- * invalid afterwards. */
+/* Invalidates the pools of all nodes, and pointers to them. */
 void bt_devices_forget_nodes(struct bt_devices *devices);
 
-/* A pod that was bound has gone: what a claim of its got from bt_devices_keep is what is shown of it from now
- * on.
- * Returns: true when it has been shown as free: then bt_devices_deallocate is due for out_claim_ix. */
+/*
+ * A bound pod was deleted: from now on, events alone determine claims that it got by bt_devices_keep.
+ * Returns: true when the watch has shown a claim as free: the caller then calls bt_devices_deallocate for
+ * out_claim_ix.
+ */
 bool bt_devices_let_go(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_, uint32_t name,
 	uint32_t *out_claim_ix);
 
 /* The pod's binding has failed, or the pod was deleted before it was bound. */
 void bt_devices_revert(struct bt_devices *devices, uint32_t pod_ix);
 
-/* Takes a claim's allocation and reservations back. Requires: it is live. */
+/* Removes a claim's allocation and reservations. Requires: it is live. */
 void bt_devices_deallocate(struct bt_devices *devices, uint32_t claim_ix);
 
-/* A claim is reserved for this consumer no more. Returns: was it? Requires: it is live. */
+/* Removes a consumer from a claim's reservations. Returns: was it there? Requires: it is live. */
 bool bt_devices_unreserve(struct bt_devices *devices, uint32_t claim_ix, uint32_t uid);

@@ -9,21 +9,21 @@
 /* Cached results of CEL selectors for a slice's devices. */
 struct bt_slice_memo {
 	uint8_t *answers; /* answers[device * expression_n + expression]: 0 unknown, else 1 + the answer */
-	/* In the same places: 0 unknown, else 1 + an index in struct bt_derived_values. NULL: none. */
+	/* Indexed as answers: 0 unknown, else 1 + an index in struct bt_derived_values. NULL: none. */
 	uint32_t *derived;
 	uint32_t expression_n;
-	uint64_t epoch;		/* of the numbers of expressions */
+	uint64_t epoch;		/* of the expressions' indices */
 	uint64_t derived_epoch; /* of struct bt_derived_values */
 };
 
-/* What expressions of derived attributes have said of devices. */
+/* Cached values of derived attributes. */
 struct bt_derived_values {
 	const struct bt_attribute **items; /* in arena */
 	uint32_t n;
 	size_t cap;
 	struct bt_arena arena;
-	struct bt_name_refs names; /* of their texts */
-	uint64_t epoch;		   /* grows when they are dropped */
+	struct bt_name_refs names; /* references to the texts */
+	uint64_t epoch;		   /* grows when the cache is dropped */
 };
 
 /* Slices sorted by a key, and where each key begins. */
@@ -54,14 +54,14 @@ struct bt_pool_index {
 struct bt_pending {
 	uint32_t pod_ix;
 	struct bt_arena arena;
-	struct bt_name_refs names; /* of choices */
+	struct bt_name_refs names; /* references of choices */
 	struct bt_device_choice *choices;
 	uint32_t n;
-	uint64_t scope; /* bt_devices_share */
+	uint64_t scope; /* see bt_devices_share */
 };
 
-/* DeviceTaintRules (the view has their number), and lists of those with the same selector. A vacant entry
- * selects nothing. */
+/* DeviceTaintRules (their number is in the view), chained by equal selector. A vacant
+ * entry selects no device. */
 struct bt_taint_rules {
 	struct bt_device_taint_rule *items;
 	uint32_t *next; /* by rule: the next one of equal selector, or BT_NO_TAINT_RULE */
@@ -79,22 +79,22 @@ struct bt_devices {
 	const struct bt_device_judge *judge;
 	void *judging;
 	struct bt_arena scratch;
-	/* Objects and, at the same index, their memory and names. */
+	/* Objects and, by the same index, their memory and references to names. */
 	struct bt_resource_claim *claims;
 	struct bt_resource_slice *slices;
 	struct bt_device_class *classes;
 	struct bt_device_use *uses;
 	struct bt_arena *claim_arenas, *slice_arenas, *class_arenas;
 	struct bt_name_refs *claim_names, *slice_names, *class_names; /* that they have */
-	struct bt_name_refs gone;     /* names of deleted devices, kept for callers that still use them */
-	struct bt_arena *gone_arenas; /* of deleted claims and slices, to which results point */
+	struct bt_name_refs gone;     /* names of deleted objects, held until bt_devices_release_names */
+	struct bt_arena *gone_arenas; /* of deleted claims and slices */
 	size_t gone_arena_n, gone_arena_cap;
-	struct bt_name_refs expression_names; /* of expressions below */
+	struct bt_name_refs expression_names; /* references to cached expressions */
 	struct bt_index_allocator vacant_uses, vacant_classes;
-	uint32_t *class_serves; /* by class: how many extended resources it serves */
+	uint32_t *class_serves; /* by class: number of extended resources that it backs */
 	struct bt_slice_memo *memos;
 	size_t claim_cap, slice_cap, class_cap, use_cap, class_n;
-	uint32_t *claim_pending_n; /* by claim: pending choices of it; above 0 the claim is pending */
+	uint32_t *claim_pending_n; /* by claim: number of pending choices; above 0 the claim is pending */
 	uint32_t *free_claims, *free_slices;
 	size_t free_claim_n, free_claim_cap, free_slice_n, free_slice_cap;
 	struct bt_map use_ixs;	   /* hash of driver, pool and device -> index */
@@ -109,7 +109,7 @@ struct bt_devices {
 	uint64_t slice_version, share_serial, special_serial;
 	struct bt_pool_index pools;
 	struct bt_taint_rules taint_rules;
-	struct bt_claiming_group *groups; /* and, at the same index, their memory and names */
+	struct bt_claiming_group *groups; /* and, by the same index, their memory and references to names */
 	struct bt_arena *group_arenas;
 	struct bt_name_refs *group_names;
 	size_t group_cap;
@@ -135,7 +135,7 @@ bool bt_taint_rules_bare_take_all(const struct bt_devices *devices);
 /* The rule of that name, or NULL. */
 const struct bt_device_taint_rule *bt_taint_rules_find(const struct bt_devices *devices, uint32_t name);
 
-/* Does adding, changing or deleting a rule change the taints of devices? old, new: NULL, or a rule.
+/* Does adding, changing or deleting a rule change taints of devices? old, new: NULL, or a rule.
  * Source: syncSlice, resourceslice/tracker of k8s.io/dynamic-resource-allocation, v0.37.2. */
 bool bt_taint_rules_differ(const struct bt_devices *devices, const struct bt_device_taint_rule *old,
 	const struct bt_device_taint_rule *new);
@@ -143,15 +143,14 @@ bool bt_taint_rules_differ(const struct bt_devices *devices, const struct bt_dev
 const struct bt_taint *bt_taint_rules_next(void *context, const struct bt_resource_slice *slice,
 	const struct bt_device *device, uint32_t *cursor);
 
-/* Is the claim that the watch shows a new one of the same name, whose predecessor's deletion was missed? */
+/* Has the claim of the watch event replaced one of the same name, whose deletion was missed? */
 static inline bool bt_claim_is_other(
 	const struct bt_resource_claim *claim, const struct bt_resource_claim *shown)
 {
 	return claim->uid != shown->uid && claim->uid > BT_NAME_EMPTY && shown->uid > BT_NAME_EMPTY;
 }
 
-/* Does a claim keep its allocation for a pod, because the version that the watch shows is, or may be, older?
- *  */
+/* Does the claim keep its allocation, because the watch event is, or may be, older? */
 static inline bool bt_claim_is_kept(
 	const struct bt_resource_claim *claim, const struct bt_resource_claim *shown)
 {

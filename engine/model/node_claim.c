@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the ResourceClaims of a pod take of its node's resources.
+ * Node resources that a pod's ResourceClaims consume.
  */
 #include "engine/model/node_claim.h"
 
 #include "engine/base/check.h"
 #include "engine/base/wrap.h"
 
-/* A list of quantities while it is being added up. A pod that asks for more resources is not decided. */
+/* A list of quantities during summation. Pods with more resources are not schedulable. */
 struct exact_sum {
 	struct bt_exact items[BT_REQUEST_MAX];
 	uint32_t n;
@@ -39,7 +39,7 @@ static struct bt_exacts keep_sum(struct bt_arena *arena, const struct exact_sum 
 	return (struct bt_exacts){items, sum->n};
 }
 
-/* The place of a slot, with 0 if it was not there; NULL: there are too many. */
+/* The entry of a slot, added with 0 if missing; NULL: the list is full. */
 static struct bt_quantity *place_of(struct exact_sum *sum, uint32_t slot)
 {
 	for (uint32_t i = 0; i < sum->n; i++) {
@@ -90,7 +90,7 @@ static void sum_raise(struct exact_sum *sum, struct bt_exacts to)
 	}
 }
 
-/* A slot for the name; negative: it has none, and no node offers it. */
+/* The slot of a resource; negative: no slot is free, and no node offers it. */
 static int give_slot(struct bt_dictionary *dictionary, struct bt_str name)
 {
 	int slot = bt_resource_look_up(dictionary, name);
@@ -252,7 +252,7 @@ const struct bt_node_claim *bt_node_claims_make(struct bt_dictionary *dictionary
 	return claims;
 }
 
-/* ---- what it comes to ---- */
+/* ---- demand ---- */
 
 /* n times the quantity. */
 static struct bt_quantity times(struct bt_quantity quantity, uint32_t n)
@@ -321,8 +321,8 @@ static void put_demand(struct bt_arena *arena, const struct exact_sum *sum, stru
 	out->used_milli = (struct bt_amounts){milli, milli_n};
 }
 
-/* What counts of cpu or memory for scores: a container that asks for none counts with a default, unless the
- * pod asks for some as a whole. Source: CalculateResource, getNonMissingContainerRequests, v1.37.2. */
+/* The cpu or memory of the pod for scores. A container without a request counts with a default, unless the
+ * pod has a request of its own. Source: CalculateResource, getNonMissingContainerRequests, v1.37.2. */
 static struct bt_quantity counted(const struct bt_pod_sums *sums, const struct exact_sum *with,
 	const struct bt_node_claim *claims, uint32_t claim_n, uint32_t slot)
 {

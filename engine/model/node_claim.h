@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the ResourceClaims of a pod take of its node's resources: devices may serve as such, and take of them
- * besides. Amounts are exact until they are rounded up, once. Source: component-helpers resource, v0.37.2 and
+ * Node resources that a pod's ResourceClaims consume: devices may count as node resources, and have
+ * overheads. Amounts are exact until one final rounding up. Source: component-helpers resource, v0.37.2 and
  * v0.36.3; dynamicresources/nodeallocatabledynamicresources.go, v1.37.2 and v1.36.3.
  */
 #pragma once
@@ -19,7 +19,7 @@ struct bt_exacts {
 	uint32_t n;
 };
 
-/* A container names a claim of its pod: names, of the claim that in the pod's spec. */
+/* A container uses a claim of its pod. Both are names; claim: the one in the pod's spec. */
 struct bt_container_claim {
 	uint32_t container, claim;
 };
@@ -29,18 +29,18 @@ struct bt_container_limits {
 	struct bt_exacts limits;
 };
 
-/* What a pod asks for besides what claims give it, by its spec alone. */
+/* The pod's requests from its spec, without claims. */
 struct bt_pod_sums {
 	struct bt_exacts containers, defaulted; /* of all containers; with the defaults for scores */
 	struct bt_exacts limits;		/* of all containers: huge pages */
-	struct bt_exacts level, level_limits;	/* the pod's own, of what it may have some */
+	struct bt_exacts level, level_limits;	/* pod-level, for the resources that support it */
 	struct bt_exacts overhead;
 	const struct bt_container_claim *refs; /* init containers first */
 	const struct bt_container_limits *limited;
 	uint32_t ref_n, limited_n;
 };
 
-/* What the devices of a claim take of a resource besides what they serve as. */
+/* Overhead of a claim's devices for a node resource. */
 struct bt_node_overhead {
 	uint32_t slot;
 	bool has_per_pod, has_per_container;
@@ -51,7 +51,7 @@ struct bt_node_overhead {
 struct bt_node_claim {
 	uint32_t claim; /* a name */
 	const uint32_t
-		*containers; /* names; one that asks for several requests of the claim stands there often */
+		*containers; /* names; repeated for each request of the claim that the container uses */
 	uint32_t container_n, overhead_n;
 	struct bt_exacts mapping;
 	const struct bt_node_overhead *overheads;
@@ -60,15 +60,15 @@ struct bt_node_claim {
 /* The quantity of a slot, or NULL. */
 const struct bt_quantity *bt_exacts_get(struct bt_exacts exacts, uint32_t slot);
 
-/* A pod's sums, and what its status says of claims. Context: the owner of held. Owns: they live in arena. */
+/* A pod's sums, and the claims in its status. Context: the owner of held. Owns: they live in arena. */
 const struct bt_pod_sums *bt_pod_sums_make(struct bt_dictionary *dictionary, struct bt_name_refs *held,
 	struct bt_arena *arena, const struct bt_pod_object *pod);
 const struct bt_node_claim *bt_node_claims_make(struct bt_dictionary *dictionary, struct bt_name_refs *held,
 	struct bt_arena *arena, const struct bt_pod_object *pod);
 
-/* What the pod asks for with its claims: of all containers, and as a whole. Owns: it lives in arena. */
+/* The pod's demand with its claims. Owns: it lives in arena. */
 struct bt_claims_demand {
-	struct bt_exacts containers; /* without what the pod asks for as a whole, and its overhead */
+	struct bt_exacts containers; /* without pod-level requests and overhead */
 	struct bt_exacts limits;     /* of huge pages */
 	struct bt_amounts used, used_milli;
 	int64_t nonzero_milli_cpu, nonzero_memory;
@@ -76,6 +76,6 @@ struct bt_claims_demand {
 struct bt_claims_demand bt_claims_demand(const struct bt_dictionary *dictionary, struct bt_arena *arena,
 	const struct bt_pod_sums *sums, const struct bt_node_claim *claims, uint32_t claim_n);
 
-/* What claims add to the limits of a container. */
+/* The amount that claims add to the limits of a container. */
 struct bt_quantity bt_claims_of_container(
 	const struct bt_node_claim *claims, uint32_t claim_n, uint32_t container, uint32_t slot);
