@@ -62,7 +62,7 @@ static const struct bt_registration events[] = {
 	{BT_CLUSTER_EVENT_ASSIGNED_POD, BT_DELETE, after_pod_deleted, BT_NEEDS(SCHEDULER_ASYNC_PREEMPTION)},
 };
 
-/* Explanations ignore it: they assume that the pod's victims are gone. */
+/* Explanations ignore it: they assume that the pod's victims are deleted. */
 static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 {
 	(void)out_why;

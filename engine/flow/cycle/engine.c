@@ -312,8 +312,9 @@ static bool still_waits(struct bt_engine *engine, uint32_t pod_ix)
 	return false;
 }
 
-/* Removes a pod that is being deleted from the queue. Its nomination stays until the pod has gone; nominating
- * it again puts the change of state into the ledger's journal. Source: skipPodSchedule, v1.36.3. */
+/* Removes a pod that is being deleted from the queue. Its nomination stays until the pod is
+ * deleted; nominating it again puts the change of state into the ledger's journal. Source:
+ * skipPodSchedule, v1.36.3. */
 static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
@@ -472,7 +473,7 @@ static void cycle_engine_refuse(struct bt_engine *engine, struct bt_decision *de
 {
 	bt_engine_run_post_filter(engine, decision);
 	release_claim(engine, decision);
-	/* A pod that has gone needs no victims. */
+	/* A deleted pod needs no victims. */
 	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND &&
 		     !bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->detached &&
 		     bt_engine_preempting_begin(engine, decision);

@@ -74,7 +74,7 @@ struct bt_decision;
 struct bt_permit_observer {
 	/*
 	 * The pod's wait is over. decision: BT_PLACED, the binder has it; BT_REFUSED or BT_FAILED, it is in
-	 * the queue again. Not called for pods that have gone. info, nominated, message: as
+	 * the queue again. Not called for deleted pods. info, nominated, message: as
 	 * bt_scheduling_cycle.ended has them.
 	 */
 	void (*ended)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
@@ -457,12 +457,12 @@ struct bt_binding_answer {
 
 /*
  * Applies the binder's answer, once per pod. A binding that the source has already shown is confirmed; that
- * of a pod which has gone is ended. After a failure the pod is retried after its backoff.
- * What the binder has written to claims counts: older events do not revert it, even if the pod has gone. An
- * answer without claims (bt_engine_bound, bt_engine_bind_failed) stands for: all claims are written if the
- * pod is bound, otherwise none but those already shown. Written state is kept until the source shows it, or
- * until the pod has gone and the source has shown the claim as free, though that event may be older than the
- * write.
+ * of a pod that was deleted is ended. After a failure the pod is retried after its backoff.
+ * What the binder has written to claims counts: older events do not revert it, even if the pod was
+ * deleted. An answer without claims (bt_engine_bound, bt_engine_bind_failed) stands for: all claims are
+ * written if the pod is bound, otherwise none but those already shown. Written state is kept until the
+ * source shows it, or until the pod is deleted and the source has shown the claim as free, though that
+ * event may be older than the write.
  */
 void bt_engine_answer(struct bt_engine *engine, uint32_t pod_ix, const struct bt_binding_answer *answer);
 void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix);

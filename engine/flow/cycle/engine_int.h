@@ -70,9 +70,9 @@ static inline struct bt_cycle bt_engine_cycle_of(const struct bt_engine *engine,
 		.runtime = bt_profile_runtimes_find(&engine->runtimes, pod->signature->scheduler_name)};
 }
 
-/* Is the pod's verdict valid for it alone, and not for others of its kind? So it is when it has gone, has a
- * nomination, has extenders, or claims (which know their owners and reservations, and time out), or a plugin
- * that does not declare its dependencies. */
+/* Is the pod's verdict valid for it alone, and not for others of its kind? So it is when it was deleted, has
+ * a nomination, has extenders, or claims (which know their owners and reservations, and time out), or a
+ * plugin that does not declare its dependencies. */
 bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycle *cycle);
 
 /* The pod's traits that select plugins which do not evaluate nodes: enum bt_trait bits. */
@@ -150,7 +150,7 @@ void bt_engine_unpermit(struct bt_engine *engine, struct bt_decision *decision);
 
 /* ---- engine.c ---- */
 
-/* Queues a pod that was not placed again, unless it has gone. */
+/* Queues a pod that was not placed again, unless it was deleted. */
 void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision);
 
 /* ---- queue_hooks.c ---- */

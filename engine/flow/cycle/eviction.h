@@ -48,15 +48,15 @@ void bt_eviction_fini(struct bt_eviction *eviction);
 void bt_eviction_list(
 	struct bt_eviction *eviction, struct bt_ledger *ledger, struct bt_preemption *preemption);
 
-/* Clears the list: releases victims that have gone since they were chosen. */
+/* Clears the list: releases victims that were deleted since they were chosen. */
 void bt_eviction_drop(struct bt_eviction *eviction, struct bt_ledger *ledger);
 
 /* Saves and restores the list: pods that are decided together have one each. */
 const struct bt_leaving *bt_eviction_take(struct bt_eviction *eviction, size_t *out_n);
 void bt_eviction_put(struct bt_eviction *eviction, const struct bt_leaving *leaving, size_t n);
 
-/* Record that a pod has ended or is removed otherwise; that it has gone (in_hand: its binding is open); that
- * its binder has answered. Return whether it is on the list. */
+/* Record that a pod has ended or is removed otherwise; that it was deleted (in_hand: its binding is open);
+ * that its binder has answered. Return whether it is on the list. */
 bool bt_eviction_note_ended(struct bt_eviction *eviction, uint32_t pod_ix, bool ended);
 bool bt_eviction_note_gone(struct bt_eviction *eviction, uint32_t pod_ix, bool in_hand);
 bool bt_eviction_note_answered(struct bt_eviction *eviction, uint32_t pod_ix);

@@ -61,7 +61,7 @@ enum bt_cycle_metric_preemptor {
 enum bt_cycle_metric_group {
 	BT_CYCLE_METRIC_GROUP_SCHEDULED = 0,
 	BT_CYCLE_METRIC_GROUP_UNSCHEDULABLE,
-	BT_CYCLE_METRIC_GROUP_WAITS, /* until its victims have gone */
+	BT_CYCLE_METRIC_GROUP_WAITS, /* until its victims are deleted */
 	BT_CYCLE_METRIC_GROUP_ERROR
 };
 

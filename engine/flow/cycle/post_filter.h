@@ -103,7 +103,7 @@ void bt_engine_note_for_group(struct bt_engine *engine, const struct bt_profile_
 	const struct bt_plan *plan, struct bt_group_notes *notes);
 
 /* Carries out DynamicResources' PostFilter: releases an allocation that makes the pod unschedulable. Returns:
- * false when the claim has gone since then. */
+ * false when the claim was deleted since then. */
 bool bt_engine_release_claim(
 	struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix);
 

@@ -207,7 +207,7 @@ static void add_victim_part(struct preempt_search *s, struct bt_victim *unit, ui
 }
 
 /* Adds the group's pods that are on nodes to a victim. If nodes are frozen, only the tried one has all pods
- * of that time: the others have the present ones. Records a node that has gone. */
+ * of that time: the others have the present ones. Records a deleted node. */
 static void add_together(struct preempt_search *s, struct bt_victim *unit, const struct bt_pod_group *group)
 {
 	const struct bt_snapshot *snapshot = s->view->snapshot;
@@ -534,7 +534,7 @@ static void add_no_victim_error(struct preempt_search *s, uint32_t node_ix)
 	add_error(s, s->out->line.ptr);
 }
 
-/* A pod of a preempted group is on a node that has gone. Source: newDomainVictim, v1.37.2. */
+/* A pod of a preempted group is on a deleted node. Source: newDomainVictim, v1.37.2. */
 static void add_lost_node_error(struct preempt_search *s)
 {
 	struct bt_str name = bt_view_str(s->view, s->view->snapshot->nodes[s->lost_ix].name);

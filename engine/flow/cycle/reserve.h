@@ -50,7 +50,7 @@ struct bt_reserved {
 enum bt_reserve {
 	BT_RESERVED = 0,
 	BT_RESERVE_FAILS,  /* nothing is assumed */
-	BT_PRE_BIND_FAILS, /* the pod is assumed; an object to bind has gone */
+	BT_PRE_BIND_FAILS, /* the pod is assumed; an object to bind was deleted */
 };
 
 void bt_reserved_init(
@@ -96,14 +96,14 @@ enum bt_reserve bt_reserved_assume(
 bool bt_reserved_prebinds(
 	struct bt_reserved *reserved, const struct bt_hooks *hooks, uint32_t pod_ix, struct bt_pod_env *env);
 
-/* Sets the failure of a resize that fits: the pod is on the node already; or, if it has gone meanwhile, the
- * first plugin that would reserve has no PreFilter result. Source: cacheImpl.AssumePod,
+/* Sets the failure of a resize that fits: the pod is on the node already; or, if it was deleted meanwhile,
+ * the first plugin that would reserve has no PreFilter result. Source: cacheImpl.AssumePod,
  * VolumeBinding.Reserve, v1.37.2. */
 void bt_reserved_fail_resize(
 	struct bt_reserved *reserved, const struct bt_plan *plan, const struct bt_pod *pod);
 
-/* The failure in the second half of a cycle; clears it; sets it, because the claim to release has gone. Valid
- * until the next call. */
+/* The failure in the second half of a cycle; clears it; sets it, because the claim to release was deleted.
+ * Valid until the next call. */
 struct bt_str bt_reserved_why(const struct bt_reserved *reserved);
 void bt_reserved_clear_why(struct bt_reserved *reserved);
 void bt_reserved_say(struct bt_reserved *reserved, struct bt_str why);

@@ -10,7 +10,7 @@ static const struct bt_pod *pod_of(const struct bt_pipeline *p, uint32_t pod_ix)
 	return bt_ledger_pod(bt_engine_cache(p->engine)->ledger, pod_ix);
 }
 
-/* The pod of a binding has gone, or is being deleted before it could run. */
+/* The pod of a binding was deleted, or is being deleted before it could run. */
 static void lose(struct bt_pipeline *p, uint32_t pod_ix)
 {
 	struct bt_bind_request_slot *slot = bt_bind_requests_of_pod(p, pod_ix);

@@ -525,7 +525,7 @@ static void take_release(
 	bt_engine_evict_failed(p->engine, for_ix);
 }
 
-/* Applies the answer to an eviction. If the pod has gone or is being deleted, the answer changes nothing,
+/* Applies the answer to an eviction. If the pod was deleted or is being deleted, the answer changes nothing,
  * because the source shows that. */
 static void take_eviction(
 	struct bt_pipeline *p, struct bt_bind_request_slot *slot, enum bt_bind_request_state state)
@@ -751,7 +751,7 @@ static void bind_requests_give_up(struct bt_pipeline *p, struct bt_bind_request_
 /* Ends an overdue binding if the source has shown its outcome, otherwise sends a check. */
 static void look_after(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
-	if (slot->kind != BT_BIND_REQUEST_BIND) { /* its pod may have gone */
+	if (slot->kind != BT_BIND_REQUEST_BIND) { /* its pod may have been deleted */
 		bind_requests_give_up(p, slot);
 		return;
 	}

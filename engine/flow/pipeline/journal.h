@@ -43,7 +43,7 @@ struct bt_journal_header {
 enum bt_journal_kind {
 	BT_JOURNAL_HEADER = 1,
 	BT_JOURNAL_APPLY,    /* the source shows an object */
-	BT_JOURNAL_DELETE,   /* the source shows that an object has gone */
+	BT_JOURNAL_DELETE,   /* the source shows that an object was deleted */
 	BT_JOURNAL_TIME,     /* the clock was read */
 	BT_JOURNAL_BOUND,    /* the binding with that number succeeded */
 	BT_JOURNAL_FAILED,   /* it failed */

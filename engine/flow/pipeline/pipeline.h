@@ -21,7 +21,7 @@
  *                       |                        |  ^
  *                       |                        |  +-- overdue: counted; check queries the outcome
  *                       |                        +--> the source has shown it: over when it is overdue
- *                       +--> cancelled: the pod or the node has gone, or another scheduler has bound the pod
+ *                       +--> cancelled: pod or node was deleted, or another scheduler has bound the pod
  */
 #pragma once
 

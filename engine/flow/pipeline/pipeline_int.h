@@ -288,7 +288,7 @@ struct bt_bind_request_slot *bt_bind_requests_of_handle(struct bt_pipeline *p, u
 /* The pod's open binding, or NULL. */
 struct bt_bind_request_slot *bt_bind_requests_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
 
-/* Shrinks the table by pod after pods have gone. */
+/* Shrinks the table by pod after pods are deleted. */
 void bt_bind_requests_trim(struct bt_pipeline *p);
 
 /* The handle of the pod's open binding; 0: there is none. */
@@ -300,7 +300,7 @@ void bt_bind_requests_cancel(struct bt_bind_request_slot *slot);
 /* Is it a binding to the node of that name? Node indices may have changed since. */
 bool bt_bind_requests_is_about(const struct bt_bind_request_slot *slot, struct bt_str node);
 
-/* A node has gone, or another node has its name. */
+/* A node was deleted, or another node has its name. */
 void bt_bind_requests_node_gone(struct bt_pipeline *p, struct bt_str node);
 
 /* Answers the bind request of a kind and number. Returns: false when there is none. Context: a replay. */

@@ -57,6 +57,6 @@ static inline void bt_version_filter_prefetch(
 enum bt_version_verdict bt_version_filter_apply(
 	struct bt_version_filter *version_filter, const struct bt_object_version *seen);
 
-/* Records that the source shows that an object has gone. Stale if the name's present object is newer. */
+/* Records that the source shows that an object was deleted. Stale if the name's present object is newer. */
 enum bt_version_verdict bt_version_filter_delete(
 	struct bt_version_filter *version_filter, const struct bt_object_version *seen);
