@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reading answers.
+ * Parses answers.
  */
 #include "answers.h"
 
@@ -30,7 +30,7 @@ static int by_text(const void *a, const void *b)
 	return bt_str_cmp(*(const struct bt_str *)a, *(const struct bt_str *)b);
 }
 
-/* The texts in byte order, one behind the other. */
+/* The sorted texts, concatenated. */
 struct bt_str answers_join_sorted(struct answers_reader *r, struct answers_texts *texts, char between)
 {
 	struct bt_buf out = {0};
@@ -66,7 +66,7 @@ struct bt_str answers_texts(struct answers_reader *r)
 	return answers_join_sorted(r, &texts, ';');
 }
 
-/* Preemption's errors on several nodes come in any order: "... preemption: [running x, running y]". */
+/* Errors of preemption on several nodes come in any order: "... preemption: [running x, running y]". */
 struct bt_str answers_message(struct answers_reader *r)
 {
 	static const char opening[] = "preemption: [running ", between[] = ", running ";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Comparing answers.
+ * Compares answers.
  */
 #include "compare.h"
 
@@ -35,7 +35,7 @@ static void read_items(struct answers_reader *r, const struct answers_kind *kind
 	}
 }
 
-/* Reads one line; an empty one is an error's. */
+/* Parses one line; an empty one counts as an error. */
 static bool read_answer(struct answers_reader *r, const struct answers_kind *kind, struct bt_str line,
 	struct answers_answer *out)
 {
@@ -73,7 +73,7 @@ static bool read_answer(struct answers_reader *r, const struct answers_kind *kin
 
 /* ---- comparing ---- */
 
-/* Items with names are found by them, others stand at the same place. */
+/* Named items are matched by name, others by position. */
 static const struct answers_item *counterpart(const struct answers_comparison *c, size_t ix)
 {
 	struct bt_str name = c->want.items[ix].name;
@@ -129,7 +129,7 @@ static bool compare_item(struct answers_comparison *c, size_t ix, bool quiet)
 	return all;
 }
 
-/* Do both end alike: with an error, or after as many items? */
+/* Do both end alike: with an error, or after the same number of items? */
 static bool compare_ends(struct answers_comparison *c)
 {
 	const struct answers_answer *want = &c->want, *got = &c->got;
@@ -145,7 +145,7 @@ static bool compare_ends(struct answers_comparison *c)
 	return same;
 }
 
-/* Of one answer only the first item that differs is shown: others may follow from it. */
+/* Shows only the first item that differs in an answer; later differences may follow from it. */
 static void compare_all(struct answers_comparison *c)
 {
 	bool agree = true;

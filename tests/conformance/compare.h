@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kube-scheduler's answers beside ours. An answer has items, the pods of a scenario or the steps of a
- * history, and of each item one text an aspect. Where kube-scheduler leaves an answer to chance, any of what
- * it may say is right: "any", "gatedToo" and "or" of the answers say where.
+ * Compares kube-scheduler's answers with ours. An answer has items (the pods of a scenario or the steps of a
+ * history), and one text for each aspect of an item. Where kube-scheduler's result is random, every possible
+ * one is accepted: "any", "gatedToo" and "or" in the answers mark these places.
  */
 #pragma once
 
@@ -13,32 +13,33 @@
 enum { ANSWERS_ASPECTS_MAX = 14 };
 
 struct answers_item {
-	struct bt_str name; /* the pod; empty of a step */
+	struct bt_str name; /* the pod; empty for a step */
 	struct bt_str aspects[ANSWERS_ASPECTS_MAX];
-	bool any; /* chance: nothing is compared */
+	bool any; /* random upstream: not compared */
 };
 
-/* What an answer is made of. */
+/* Layout of an answer. */
 struct answers_kind {
 	const char *item_key;		 /* the items' member of an answer */
 	const char *const *aspect_names; /* ends with NULL */
-	int error_aspect;		 /* of an item that has no answer; < 0: none */
+	int error_aspect;		 /* for an item without an answer; < 0: none */
 	void (*play)(const struct bt_release *release, struct bt_str question, struct bt_buf *out);
 	void (*read_item)(struct answers_reader *r, struct answers_item *out);
-	/* Is what we say right? */
+	/* Is our text accepted? */
 	bool (*agrees)(int aspect, struct bt_str want, struct bt_str got);
 };
 
 extern const struct answers_kind answers_of_scenarios, answers_of_histories, answers_by_columns;
 
-/* True if one of the texts that the separators divide want into is got; nothing agrees only with nothing. */
+/* Is got among the texts in want, separated by between? An empty want matches only an empty got. */
 bool answers_one_of(struct bt_str want, char between, struct bt_str got);
 
-/* One kube-scheduler's answer. Owns: the items; their texts live in the reader's arena and in the line. */
+/* One answer. Owns: the items; their texts live in the reader's arena and in the line. */
 struct answers_answer {
 	struct bt_str id;
 	bool error;	/* could not be answered to its end */
-	bool by_chance; /* from some step on: neither are the steps counted nor the error asked for */
+	bool by_chance; /* random upstream from some step on: neither the number of steps
+			 * nor the error is compared */
 	struct answers_item *items;
 	size_t n, cap;
 };
@@ -55,6 +56,8 @@ struct answers_comparison {
 void answers_comparison_begin(struct answers_comparison *c, const struct answers_kind *kind);
 void answers_comparison_end(struct answers_comparison *c);
 
-/* Compares two lines; got is empty where we have no answer. The first differences are printed.
- * Returns: false when want cannot be read, or got answers another question. */
+/*
+ * Compares two lines; got is empty where we have no answer. Prints the first differences.
+ * Returns: false when want cannot be parsed, or got answers another question.
+ */
 bool answers_compare(struct answers_comparison *c, struct bt_str want, struct bt_str got);

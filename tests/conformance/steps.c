@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a step of a history did, and the scheduling queue after it.
+ * The steps of a history, and the scheduling queue after each.
  */
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static const char *const aspect_names[] = {"popped", "result", "message", "nomin
 	"active", "backoff", "unschedulable", "gated", "inFlight", "incomplete", "pending", "nominations",
 	NULL};
 
-/* An array as it is ordered. */
+/* An array in its order. */
 static struct bt_str read_ordered(struct answers_reader *r)
 {
 	struct bt_buf out = {0};
@@ -75,7 +75,7 @@ static struct bt_str read_backoffs(struct answers_reader *r)
 	return answers_keep(r, &out);
 }
 
-/* {"pod", "plugins", "or"?}: the accepted answer, and a tab before each alternative. */
+/* {"pod", "plugins", "or"?}: the expected set of plugins, then a tab before each alternative. */
 static struct bt_str read_waiting(struct answers_reader *r)
 {
 	struct bt_str pod = {0}, plugins = {0}, or = {0}, key;
@@ -102,7 +102,7 @@ static struct bt_str read_waiting(struct answers_reader *r)
 	return answers_keep(r, &out);
 }
 
-/* One line a pod. */
+/* One line for each pod. */
 static struct bt_str read_held(struct answers_reader *r)
 {
 	struct answers_texts texts = {0};
@@ -137,8 +137,8 @@ static struct bt_str read_result(struct answers_reader *r)
 									      : answers_text(r);
 }
 
-/* [{"pod", "result", "message"?, "nominated"?}, ...]: the pods of a group. Who is decided first shows in what
- * becomes of them. */
+/* [{"pod", "result", "message"?, "nominated"?}, ...]: the pods of a group. The order of
+ * decisions shows in the results. */
 static struct bt_str read_group(struct answers_reader *r)
 {
 	struct answers_texts texts = {0};
@@ -227,7 +227,7 @@ static void read_step(struct answers_reader *r, struct answers_item *out)
 	}
 }
 
-/* Of several plugins that gate a pod any may be named. */
+/* Of several plugins that gate a pod, any may be named. */
 static bool agrees(int aspect, struct bt_str want, struct bt_str got)
 {
 	if (aspect != GATED) {
@@ -248,7 +248,7 @@ const struct answers_kind answers_of_histories = {.item_key = "steps",
 	.read_item = read_step,
 	.agrees = agrees};
 
-/* PostFilter's message is not written. */
+/* Ignores PostFilter's message. */
 static bool agrees_but_for_texts(int aspect, struct bt_str want, struct bt_str got)
 {
 	return aspect == MESSAGE || agrees(aspect, want, got);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * When two answers agree: chance on kube-scheduler's side, errors, and what is missing.
+ * When answers agree: random results upstream, errors, and missing items.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Configurations against kube-scheduler's answers to them: the error's text, or every value after defaulting
- * and every plugin of each profile and point, in order and with its weight. Usage: test_config CASES
- * [ANSWERS], both JSON lines, maybe compressed; without ANSWERS, ours are written instead of compared.
+ * Compares the results for configurations with kube-scheduler's: the error's text, or every value after
+ * defaulting and every plugin of each profile and point, in order and with its weight. Usage: test_config
+ * CASES [ANSWERS], both JSON lines, possibly compressed; without ANSWERS, prints ours instead of comparing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static void write_config(struct bt_buf *out, const struct bt_config *config)
 	bt_config_errors_fini(&errors);
 }
 
-/* Reads what was written, which must be the same configuration again. */
+/* Reads the written configuration back; it must be equal. */
 static bool reads_back(const struct bt_config *config, const struct bt_gates *gates)
 {
 	struct bt_buf first = {.len = 0}, second = {.len = 0}, error = {.len = 0};
@@ -110,7 +110,7 @@ static bool reads_back(const struct bt_config *config, const struct bt_gates *ga
 	return same;
 }
 
-/* The error has ":line: " or ": " before it, as there is no name of a file. */
+/* Strips ":line: " or ": " before the error, as there is no file name. */
 static struct bt_str without_place(struct bt_str text)
 {
 	size_t at = 0;
@@ -181,13 +181,13 @@ static bool is_error(struct bt_str answer)
 	return bt_str_starts(answer, "{\"error\":");
 }
 
-/* What makes kube-scheduler panic is refused here; it says nothing to compare with. */
+/* A configuration that makes kube-scheduler panic is rejected here; there is no text to compare. */
 static bool is_panic(struct bt_str answer)
 {
 	return bt_str_starts(answer, "{\"error\":\"panic: ");
 }
 
-/* Returns the number of cases answered otherwise than wanted; without answers, ours are printed. */
+/* Returns the number of cases with other answers than wanted; without answers, prints ours. */
 static size_t run(const struct bt_release *release, struct bt_str text, struct bt_str *answers, size_t *out_n)
 {
 	struct bt_json *json = bt_json_create();

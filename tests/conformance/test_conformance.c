@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Questions against kube-scheduler's answers to them: of scenarios the verdict of each pending pod, of
- * histories what each cycle did and what the queue holds after each step. Every aspect must agree. columns:
- * histories decided by columns and by what is remembered from cycle to cycle; without texts.
- * Usage: test_conformance scenarios|histories|columns RELEASE QUESTIONS ANSWERS.
+ * Compares answers with kube-scheduler's: for scenarios the verdict of each pending pod, for histories the
+ * result of each cycle and the queue after each step. Every aspect must agree. columns: histories decided by
+ * columns and state cached across cycles, without texts. Usage: test_conformance scenarios|histories|columns
+ * RELEASE QUESTIONS ANSWERS.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "compare.h"
 
-/* Returns false when the files do not hold the same questions. */
+/* Returns false when the files contain different questions. */
 static bool compare_all(struct answers_comparison *c, const struct bt_release *release,
 	struct bt_str questions, struct bt_str answers)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Objects that were decoded, encoded and decoded again are judged as before: every third scenario of
- * each file. Usage: test_encode FILE...
+ * Objects that are decoded, encoded and decoded again give the same verdicts: every third scenario of each
+ * file. Usage: test_encode FILE...
  */
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 
 #define EVERY 3
 
-/* What is judged of a scenario, or why it cannot be. */
+/* The verdict of a scenario, or the error. */
 static void judge(const struct bt_scenario *scenario, struct bt_buf *out)
 {
 	struct bt_scenario_cluster cluster;
@@ -27,7 +27,7 @@ static void judge(const struct bt_scenario *scenario, struct bt_buf *out)
 	bt_buf_fini(&error);
 }
 
-/* Each object of a JSON array, decoded and encoded. False: one does not decode. */
+/* Each object of a JSON array, decoded and encoded. False: one cannot be decoded. */
 static bool encode_all(struct bt_str array, struct bt_buf *out)
 {
 	struct bt_json *json = bt_json_create();
@@ -52,7 +52,7 @@ static bool encode_all(struct bt_str array, struct bt_buf *out)
 	return decoded;
 }
 
-/* Does a scenario have the same verdict with its objects encoded? */
+/* Does a scenario have the same verdict with encoded objects? */
 static bool agrees(struct bt_scenario *scenario)
 {
 	struct bt_buf objects = {0}, again = {0}, before = {0}, after = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of feature gates beside those that a kube-scheduler registers: each name with its stage, its
- * default, and whether it is locked; and no name but those.
+ * Compares the table of feature gates with a kube-scheduler's: the same names, each with its stage, its
+ * default, and whether it is locked.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static const char *const stages[] = {"ALPHA", "BETA", "GA", "DEPRECATED"};
 
-/* Adds ours to out as kube-scheduler's are written. */
+/* Writes our gate in the format of kube-scheduler's. */
 static void write_gate(struct bt_buf *out, enum bt_gate gate, const struct bt_gate_spec *spec)
 {
 	bt_buf_clear(out);
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	const struct bt_release *release = answers_release(argv[1]);
 	struct bt_input *input = answers_open(argv[2], &file);
 
-	/* Both are in order of names. */
+	/* Both are sorted by name. */
 	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
 		const struct bt_gate_spec *spec = bt_gate_spec((enum bt_gate)gate, release);
 
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "ours:             %s\nkube-scheduler's: %.*s\n", ours.ptr,
 				BT_STR_ARG(wanted));
 			wrong_n++;
-			break; /* what follows may be moved by a line */
+			break; /* later lines may be shifted */
 		}
 	}
 	if (file.text.len && !wrong_n) {

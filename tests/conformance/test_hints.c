@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which plugins register which events, and what their queueing hints say, against kube-scheduler's answers: a
- * waiting pod, an object before and after, and for each event of the change the plugins that are asked and
- * those of them that say Queue. Usage: test_hints CASES ANSWERS, both JSON lines, maybe compressed.
+ * Compares the plugins' event registrations and queueing hints with kube-scheduler's: for a waiting pod and
+ * an object before and after a change, each event's hint plugins and those that return Queue. Usage:
+ * test_hints CASES ANSWERS, both JSON lines, possibly compressed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static const struct bt_field case_fields[] = {
 };
 static const struct bt_schema case_schema = BT_SCHEMA(case_fields, struct hint_case);
 
-/* A case at work. */
+/* A running case. */
 struct trial {
 	const struct bt_release *release;
 	const struct hint_case *is;
@@ -196,7 +196,7 @@ static void write_names(struct names *names, struct bt_buf *out)
 
 /* ---- events ---- */
 
-/* What the profile's plugins say to an event, as a line. */
+/* The result of each of the profile's hint plugins for an event, as a line. */
 static void ask(
 	struct trial *t, const struct bt_signature *waiting, bool own, const struct bt_cluster_event *event)
 {
@@ -224,7 +224,7 @@ static void ask(
 	bt_buf_text(&t->got, "; queue");
 	write_names(&queue, &t->got);
 	bt_buf_char(&t->got, '\n');
-	/* All together say what one of them says. */
+	/* Queue if any plugin returns Queue. */
 	if ((bt_hints_queue(&t->hints, &t->cache->view, &hinted, event, UINT32_MAX, NULL) != BT_HINT_NONE) !=
 		(queue.n > 0)) {
 		stop(t, "hint plugins together and alone", bt_str("differ"));
@@ -376,7 +376,7 @@ static void ask_all(struct trial *t)
 	}
 }
 
-/* Registrations as lines: who is interested in an event, and who of them always says Queue. */
+/* Registrations as lines: the plugins registered for an event, and those without a hint function. */
 static void list_registrations(const struct bt_hints *hints, struct bt_buf *out)
 {
 	for (uint32_t resource = 0; resource < BT_CLUSTER_EVENT_WILDCARD; resource++) {
@@ -431,7 +431,7 @@ static void read_event(struct bt_json *json, struct bt_buf *out)
 	}
 }
 
-/* Upstream's bits of actions, which are numbered by release, as ours. */
+/* Upstream's bits of actions, numbered per release, converted to ours. */
 static uint32_t actions_of(const struct bt_release *release, uint32_t theirs)
 {
 	static const uint32_t bits[] = {BT_ADD, BT_DELETE, BT_UPDATE_NODE_ALLOCATABLE, BT_UPDATE_NODE_LABEL,
@@ -448,11 +448,11 @@ static uint32_t actions_of(const struct bt_release *release, uint32_t theirs)
 			actions |= theirs >> n++ & 1 ? bits[i] : 0;
 		}
 	}
-	/* All updates are one. */
+	/* All updates together count as one. */
 	return grown || (actions & BT_UPDATE) != (BT_UPDATE & ~late) ? actions : actions | BT_UPDATE;
 }
 
-/* A line such as "NodePorts Pod 2 hint": the masks as they would be with it. Returns: is it a hint plugin? */
+/* Parses a line such as "NodePorts Pod 2 hint" and adds it to the masks. Returns: is it a hint plugin? */
 static bool read_registration(struct bt_str line, struct bt_hints *hints)
 {
 	char plugin[64], resource[64], word[16];
@@ -545,7 +545,7 @@ static bool has_line(struct bt_str text, struct bt_str line)
 	return false;
 }
 
-/* Shows the lines of one that the other lacks. */
+/* Prints the lines of text that other lacks. */
 static void show_missing(const char *who, struct bt_str text, struct bt_str other)
 {
 	for (size_t at = 0; at < text.len;) {
@@ -559,7 +559,7 @@ static void show_missing(const char *who, struct bt_str text, struct bt_str othe
 	}
 }
 
-/* Does the release not take the case's gates? */
+/* Does the release reject the case's gates? */
 static bool refuses_gates(const struct trial *t)
 {
 	struct bt_buf why = {0};
@@ -584,7 +584,7 @@ static void ask_case(struct trial *t)
 	}
 }
 
-/* Asks one case; returns whether both agree. */
+/* Runs one case; returns whether both agree. */
 static bool run_case(
 	const struct bt_release *release, const struct hint_case *is, struct bt_json *answers, bool show)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which numbers names have never matters: scenarios and histories are answered with the same bytes whatever
- * numbers the dictionary gives, and whether resources have columns or are rare ones. Usage: test_names
- * FILE...; a file of histories has that word in its name.
+ * The numbers of names do not matter: scenarios and histories give identical output with any numbering of the
+ * dictionary, and whether resources have columns or are rare ones. Usage: test_names FILE...; the name of a
+ * file of histories contains "histor".
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { EVERY = 8, SEEDS = 4 };
 
-/* Where two answers part. */
+/* Prints the first difference of two answers. */
 static void show(const char *path, unsigned number, uint32_t seed, struct bt_str a, struct bt_str b)
 {
 	size_t at = 0;
@@ -26,7 +26,7 @@ static void show(const char *path, unsigned number, uint32_t seed, struct bt_str
 		BT_STR_ARG(bt_str_sub(b, from, at + 60 < b.len ? at + 60 : b.len)));
 }
 
-/* Returns how many of the sampled lines have other answers with other numbers. */
+/* Returns how many of the sampled lines give different output with different numbers. */
 static unsigned check_file(const char *path, unsigned *line_n)
 {
 	const char *slash = strrchr(path, '/');

@@ -33,7 +33,7 @@ static struct bt_str read_refusal(struct answers_reader *r)
 	return answers_keep(r, &out);
 }
 
-/* {"plugin": score, ...}; a zero is as good as no score. */
+/* {"plugin": score, ...}; 0 equals no score. */
 static struct bt_str read_plugins(struct answers_reader *r)
 {
 	struct answers_texts texts = {0};
@@ -74,7 +74,7 @@ static struct bt_str read_score(struct answers_reader *r)
 	return answers_keep(r, &out);
 }
 
-/* {"node": ..., ...}, one line a node. */
+/* {"node": ..., ...}, one line per node. */
 static struct bt_str read_by_node(
 	struct answers_reader *r, struct bt_str (*read_one)(struct answers_reader *))
 {
@@ -92,7 +92,7 @@ static struct bt_str read_by_node(
 	return answers_join_sorted(r, &texts, '\n');
 }
 
-/* [{"node", "victims"}, ...], one line an outcome. */
+/* [{"node", "victims"}, ...], one line per outcome. */
 static struct bt_str read_preemptions(struct answers_reader *r)
 {
 	struct answers_texts texts = {0};
@@ -117,7 +117,7 @@ static struct bt_str read_preemptions(struct answers_reader *r)
 	return answers_join_sorted(r, &texts, '\n');
 }
 
-/* [refusal, ...], each with a line's end before it. */
+/* [refusal, ...], each after a newline. */
 static struct bt_str read_refusals(struct answers_reader *r)
 {
 	struct bt_buf out = {0};
@@ -130,7 +130,7 @@ static struct bt_str read_refusals(struct answers_reader *r)
 	return answers_keep(r, &out);
 }
 
-/* What stands in several members, and is one aspect. */
+/* Several members that form one aspect. */
 struct parts {
 	struct bt_str narrowed, gated_too;
 };
@@ -190,8 +190,8 @@ static void read_pod(struct answers_reader *r, struct answers_item *out)
 	out->aspects[GATED] = join(r, out->aspects[GATED], parts.gated_too);
 }
 
-/* Of several plugins that gate a pod any may be named, and of preemption the wanted lines are what was seen
- * to be chosen among equals. */
+/* Of several plugins that gate a pod, any may be named. For preemption, the wanted lines are all choices
+ * observed among equal candidates. */
 static bool agrees(int aspect, struct bt_str want, struct bt_str got)
 {
 	return aspect == PREEMPTION || aspect == GATED ? answers_one_of(want, '\n', answers_next_line(&got))

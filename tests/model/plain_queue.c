@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scheduling queue, plainly.
+ * A plain model of the scheduling queue.
  */
 #include "plain_queue.h"
 
 #include "engine/base/check.h"
 
-/* What an event is to a pod. */
+/* The effect of an event on a pod. */
 enum static_score { NOTHING = 0, AFTER_BACKOFF, AT_ONCE };
 
 static bool refused(const struct plain_pod *pod)
@@ -13,7 +13,7 @@ static bool refused(const struct plain_pod *pod)
 	return pod->unschedulable_plugins || pod->pending;
 }
 
-/* Is it left in backoff until that is over? */
+/* Does it stay in backoff until that ends? */
 static bool is_patient(const struct plain_pod *pod)
 {
 	return pod->patient || !refused(pod);
@@ -48,7 +48,7 @@ static bool backs_off(const struct plain_queue *q, const struct plain_pod *pod, 
 	return pod->expiry_ns != INT64_MIN && pod->expiry_ns >= window(q, now_ns);
 }
 
-/* ---- places ---- */
+/* ---- queues ---- */
 
 static bool passes(struct plain_queue *q, uint32_t pod_ix)
 {
@@ -92,7 +92,7 @@ static void let(struct plain_queue *q, uint32_t pod_ix, enum static_score static
 	}
 }
 
-/* Each plugin is asked by itself. */
+/* Runs the hint of each plugin. */
 static enum static_score static_score_of(
 	const struct plain_queue *q, uint32_t pod_ix, const struct bt_cluster_event *event)
 {
@@ -170,7 +170,7 @@ static enum static_score static_score_of_log(const struct plain_queue *q, uint32
 	return best;
 }
 
-/* ---- what is called ---- */
+/* ---- public functions ---- */
 
 enum bt_wait plain_add(
 	struct plain_queue *q, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scheduling queue written to be read: a table of pods, looked through from end to end for everything.
- * No heaps, lines, groups or shared logs. Source: backend/queue, v1.36.3.
+ * The scheduling queue as a readable model: a table of pods, scanned in full by every operation. No heaps,
+ * lines, groups or shared logs. Source: backend/queue, v1.36.3.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 struct plain_logged {
 	struct bt_cluster_event event;
-	uint32_t only; /* the pod that alone is concerned, or BT_QUEUE_EMPTY */
+	uint32_t only; /* the only pod concerned, or BT_QUEUE_EMPTY */
 };
 
 struct plain_pod {
@@ -20,25 +20,25 @@ struct plain_pod {
 	int gate;
 	bt_plugin_set unschedulable_plugins, pending;
 	uint32_t attempts, refusals, errors;
-	int64_t entered_ns, timestamp_ns, expiry_ns; /* INT64_MIN: there is no backoff */
+	int64_t entered_ns, timestamp_ns, expiry_ns; /* INT64_MIN: no backoff */
 	int64_t first_ns;			     /* INT64_MAX: it was never active */
-	int64_t flush_ns;			     /* when it was flushed last; INT64_MIN: never */
+	int64_t flush_ns;			     /* time of the last flush; INT64_MIN: never */
 	uint64_t order;
 	bool flushed, patient;
-	/* In flight: what happened meanwhile. */
+	/* In flight: events since the pod was popped. */
 	struct plain_logged log[PLAIN_LOG];
 	uint32_t log_n;
 	bool missed;
 };
 
-/* All zeroes but the options is an empty queue. options.log_limit: at most PLAIN_LOG, not 0. */
+/* Zero-initialised except for options when empty. options.log_limit: 1 to PLAIN_LOG. */
 struct plain_queue {
 	struct bt_queue_options options;
 	struct plain_pod pods[PLAIN_PODS];
 	uint64_t orders, moved_n, flushed_n, backoff_n, overflow_n;
 };
 
-/* As the functions of queue/queue.h that are called so. */
+/* Like the functions of the same name in queue/queue.h. */
 enum bt_wait plain_add(
 	struct plain_queue *q, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns);
 uint32_t plain_pop(struct plain_queue *q);
@@ -58,11 +58,11 @@ void plain_flush_backoff(struct plain_queue *q, int64_t now_ns);
 void plain_flush_unschedulable(struct plain_queue *q, int64_t now_ns);
 uint32_t plain_list(const struct plain_queue *q, enum bt_wait where, uint32_t *pods);
 
-/* The pod that was popped out of order: it is in flight now. */
+/* A pod was popped out of order: it is in flight now. */
 void plain_begin(struct plain_queue *q, uint32_t pod_ix);
 
-/* Is it gated, and will no event let it go on? */
+/* Is it gated so that no event can requeue it? */
 bool plain_is_stuck(const struct plain_queue *q, uint32_t pod_ix);
 
-/* Does pod a go before pod b? Both are active, or in backoff. */
+/* Does pod a come before pod b? Both are active, or in backoff. */
 bool plain_before(const struct plain_queue *q, uint32_t a, uint32_t b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random objects for what pods say about other pods.
+ * Random objects for terms about other pods.
  */
 #include "random_topology.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random objects for what pods say about other pods. Few names and values, so that things meet.
+ * Random objects for terms about other pods. Few names and values, so that they often match.
  */
 #pragma once
 

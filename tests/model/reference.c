@@ -56,7 +56,7 @@ static struct amount parse(const char *text)
 	return amount;
 }
 
-/* What a container that says nothing is taken to ask for. */
+/* The default request of a container without one. */
 static struct amount default_of(const char *name)
 {
 	if (strcmp(name, "cpu") == 0) {
@@ -73,7 +73,7 @@ static struct amount container_amount(
 	return amount.present || !defaults ? amount : default_of(name);
 }
 
-/* What all containers need together, and at the worst moment of starting. */
+/* The requests of all containers, including peaks during start. */
 static struct amount containers_amount(const struct bt_pod_object *pod, const char *name, bool defaults)
 {
 	struct amount running = absent, sidecars = absent, starting = absent;
@@ -140,7 +140,7 @@ static int64_t requested(const struct bt_pod_object *pod, const char *name)
 	return units(pod_amount(pod, name, false), name);
 }
 
-/* What a pod on a node counts for scores: with the defaults, unless the pod level says it all. */
+/* A bound pod's requests for scores: with defaults, unless the pod level sets all. */
 static int64_t nonzero(const struct bt_pod_object *pod, const char *name)
 {
 	bool defaults = !has_pod_level(pod) || !pod_amount(pod, name, false).present;
@@ -148,7 +148,7 @@ static int64_t nonzero(const struct bt_pod_object *pod, const char *name)
 	return units(pod_amount(pod, name, defaults), name);
 }
 
-/* What the incoming pod counts for NodeResourcesFit's score: containers only. */
+/* The incoming pod's requests for NodeResourcesFit's score: containers only. */
 static int64_t scored_request(const struct bt_pod_object *pod, const char *name)
 {
 	struct amount amount = plus(containers_amount(pod, name, true), look_up(&pod->spec.overhead, name));
@@ -227,7 +227,7 @@ static bool plain_integer(struct bt_str s, int64_t *out)
 	if (s.len == digits || s.len >= sizeof(text) || s.ptr[digits] < '0' || s.ptr[digits] > '9') {
 		return false;
 	}
-	/* No leading zero, no minus zero. */
+	/* Rejects leading zeroes and "-0". */
 	if (s.ptr[digits] == '0' && s.len > 1) {
 		return false;
 	}
@@ -346,7 +346,7 @@ static bool contains(const struct bt_str_list *list, struct bt_str s)
 	return false;
 }
 
-/* The random objects break the rules for keys and values with a blank or a sign in front only. */
+/* The random objects only break the rules for keys and values by a leading blank or sign. */
 static bool well_formed(const struct bt_requirement_object *r)
 {
 	if (bt_str_find(r->key, ' ', 0) < r->key.len || r->key.len == 0) {
@@ -443,7 +443,7 @@ static bool affinity_allows(const struct bt_node_object *node, const struct bt_p
 	return !required->set;
 }
 
-/* Does a term ask for nodes by name, and for this one? */
+/* Does a term select nodes by name, and this one? */
 static bool names_nodes(const struct bt_node_term_object *term, struct bt_str node, bool *out_named)
 {
 	bool any = false;
@@ -460,7 +460,7 @@ static bool names_nodes(const struct bt_node_term_object *term, struct bt_str no
 	return any;
 }
 
-/* The names that a term leaves: those of its first entry that all others have too. */
+/* Does a term leave any name: one of its first entry that all others contain, too? */
 static bool leaves_any(const struct bt_node_term_object *term)
 {
 	for (uint32_t i = 0; i < term->match_fields.n; i++) {
@@ -519,7 +519,7 @@ static bool clash(const struct bt_port_object *a, const struct bt_port_object *b
 	       (bt_str_eq(x, y) || bt_str_is(x, "0.0.0.0") || bt_str_is(y, "0.0.0.0"));
 }
 
-/* The i-th container whose ports count, or NULL behind the last. */
+/* The i-th container whose ports count, or NULL at the end. */
 static const struct bt_container_object *with_ports(const struct bt_pod_object *pod, uint32_t i)
 {
 	static const struct bt_container_object nothing;
@@ -595,7 +595,7 @@ static void fit_one(const struct ref_cluster *cluster, const struct bt_node_obje
 	}
 }
 
-/* Every name once that is in some list of the pod. */
+/* The distinct names in the pod's lists. */
 struct names {
 	char items[REF_REASONS_MAX][REF_TEXT_MAX];
 	uint32_t n;
@@ -750,7 +750,7 @@ static int64_t balance_of(double cpu, double memory, uint32_t n)
 	return score >= -0x1p63 && score < 0x1p63 ? (int64_t)score : INT64_MIN;
 }
 
-/* For cpu and memory, which is all that the profiles of these tests balance. */
+/* For cpu and memory, the only resources that these profiles balance. */
 static int64_t balanced_score(
 	const struct ref_cluster *cluster, const struct bt_node_object *node, const struct bt_pod_object *pod)
 {
@@ -920,7 +920,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds "count reason" for each different reason, and sorts the whole entries. */
+/* Adds "count reason" for each distinct reason, sorted as whole entries. */
 static void add_counts(char **reasons, uint32_t n, struct bt_buf *out)
 {
 	char *entries[REF_NODES_MAX * REF_REASONS_MAX];
@@ -956,7 +956,7 @@ void ref_message(const struct ref_verdict *verdict, struct bt_buf *out)
 	}
 	bt_buf_printf(out, "0/%" PRIu32 " nodes are available:", verdict->node_n);
 	if (verdict->refusal) {
-		/* DynamicResources did not come to its PreFilter, and its PostFilter says so. */
+		/* DynamicResources did not reach PreFilter, so its PostFilter writes this. */
 		bt_buf_printf(out, " %s. not found", verdict->refusal);
 		return;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A scheduler written to be read: it answers for one pod and one node at a time, straight from API objects.
- * It knows no interned names, no columns, no plans and no kept answers, and is slow. Source: the same as the
- * plugins'.
+ * A scheduler written as a readable model: evaluates one pod on one node at a time, directly from API
+ * objects. No interned names, columns, plans or caches; slow. Source: the same as the plugins'.
  */
 #pragma once
 
@@ -24,14 +23,14 @@ struct ref_resource {
 	int64_t weight;
 };
 
-/* What a profile sets. */
+/* Settings of a profile. */
 struct ref_settings {
 	int64_t weights[REF_SCORE_N];
 	enum ref_strategy strategy;
 	struct ref_resource resources[4];
 	uint32_t resource_n;
 	struct {
-		int64_t utilization, score; /* 0..100 both */
+		int64_t utilization, score; /* both 0 to 100 */
 	} shape[3];
 	uint32_t shape_n;
 	bool compare_numbers;
@@ -40,7 +39,7 @@ struct ref_settings {
 /* The default profile. */
 struct ref_settings ref_defaults(void);
 
-/* A pod; node is empty while it waits. */
+/* A pod; node is empty while it is pending. */
 struct ref_pod {
 	const struct bt_pod_object *object;
 	struct bt_str node;
@@ -54,9 +53,9 @@ struct ref_cluster {
 };
 
 struct ref_node_verdict {
-	bool asked; /* not left out by PreFilter */
+	bool asked; /* PreFilter did not exclude it */
 	bool passes, unresolvable;
-	const char *plugin; /* who refuses */
+	const char *plugin; /* the plugin that refuses */
 	char reasons[REF_REASONS_MAX][REF_TEXT_MAX];
 	uint32_t reason_n;
 	int64_t scores[REF_SCORE_N]; /* weighted */
@@ -64,10 +63,10 @@ struct ref_node_verdict {
 };
 
 struct ref_verdict {
-	const char *refusal; /* by PreFilter, of all nodes */
+	const char *refusal; /* of PreFilter, for all nodes */
 	bool narrowed;
 	bool failed;				      /* scoring ends in an error */
-	struct ref_node_verdict nodes[REF_NODES_MAX]; /* as in the cluster */
+	struct ref_node_verdict nodes[REF_NODES_MAX]; /* indexed as in the cluster */
 	uint32_t node_n, feasible_n;
 	int64_t best;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Two engines with one history, one of which evaluates every node for every pod: with spread constraints and
- * pod affinity the other one, which decides by classes of nodes, decides the same (I9, I10).
+ * Two engines play one history; one evaluates every node for every pod. The other, which decides by classes
+ * of nodes for spread constraints and pod affinity, makes the same decisions (I9, I10).
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -26,10 +26,10 @@ struct history {
 	struct topology_source source;
 	struct bt_config config;
 	struct bt_engine *engines[ENGINES];
-	uint32_t node_n;    /* different nodes that there may be */
-	bool roomy;	    /* many nodes with room for many pods, which ask for little */
-	uint32_t next;	    /* for names of pods */
-	uint64_t templates; /* seed of what pods are made from */
+	uint32_t node_n;    /* maximum number of nodes */
+	bool roomy;	    /* many nodes with room for many small pods */
+	uint32_t next;	    /* for pods' names */
+	uint64_t templates; /* seed of the pod templates */
 	uint64_t placed, refused;
 };
 
@@ -47,7 +47,7 @@ static void change_node(struct history *h)
 	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule"};
 	uint32_t node_ix;
 
-	/* Hosts have names of their own mostly; the other keys have few values. */
+	/* Most hosts have unique names; the other keys have few values. */
 	node.meta.labels = topology_labels(&h->source, topology_keys, TOPOLOGY_KEYS, 85);
 	for (uint32_t i = 0; i < node.meta.labels.n; i++) {
 		if (bt_str_is(node.meta.labels.items[i].key, "kubernetes.io/hostname") &&
@@ -95,7 +95,7 @@ static void change_surroundings(struct history *h)
 	}
 }
 
-/* Affinity, or spreading, or only what services bring. */
+/* Affinity, spread constraints, or only those from services. */
 static void add_one_wish(struct history *h, struct bt_pod_object *pod)
 {
 	struct bt_affinity_object *affinity = &pod->spec.affinity;
@@ -117,7 +117,7 @@ static void add_one_wish(struct history *h, struct bt_pod_object *pod)
 	}
 }
 
-/* Pods come from few templates, so that what is kept for a signature is used again. */
+/* Pods come from few templates, so that cached signatures are used again. */
 static void fill_pod(struct history *h, struct bt_pod_object *pod)
 {
 	struct bt_container_object *container = bt_arena_zalloc(&h->source.arena, sizeof(*container));
@@ -143,7 +143,7 @@ static void fill_pod(struct history *h, struct bt_pod_object *pod)
 		topology_affinity(&h->source, &pod->spec.affinity.pod_affinity);
 		topology_affinity(&h->source, &pod->spec.affinity.pod_anti_affinity);
 	}
-	/* Required affinity to others is rarely met; without it there is more to compare. */
+	/* Required affinity rarely fits; without it there are more placements to compare. */
 	if (below(h, 4)) {
 		pod->spec.affinity.pod_affinity.required_n = 0;
 	}
@@ -213,8 +213,8 @@ static void run(struct history *h)
 
 		h->engines[e] = fixture_engine(&h->config, &options);
 	}
-	/* From few nodes, each for itself, to so many that classes pay; sometimes only zones and racks tell
-	 * nodes apart. */
+	/* From a few nodes, each its own class, to so many that classes pay off; sometimes only zones and
+	 * racks distinguish nodes. */
 	h->node_n = h->roomy ? 150 + below(h, 250) : 3 + below(h, 4) * below(h, 60);
 	h->templates = bt_rng_next(&h->source.rng);
 	for (uint32_t i = 0; i < h->node_n; i++) {

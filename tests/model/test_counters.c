@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Topology counters after random histories of pods, nodes and namespaces equal a fold over the ledger's pods
- * (I4).
+ * After random histories of pods, nodes and namespaces, topology counters equal a sum
+ * over the ledger's pods (I4).
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 #include "seed.h"
 
 #define STEPS	4000
-#define CHECKS	40 /* steps between two looks at everything */
+#define CHECKS	40 /* steps between two full checks */
 #define NODES	12
 #define PODS	300
 #define QUERIES 24
@@ -46,7 +46,7 @@ static void add_pod(struct history *h)
 		pod.spec.node_name = topology_numbered(&h->source, "n", topology_below(&h->source, NODES));
 	}
 	if (topology_below(&h->source, 3) == 0) {
-		/* Few different ones, so that pods share signatures. */
+		/* A few templates, so that pods share signatures. */
 		uint64_t keep = h->source.rng.state;
 
 		h->source.rng.state = topology_below(&h->source, 6);
@@ -85,8 +85,7 @@ static void move_pod(struct history *h)
 	}
 }
 
-/* What pods that have gone were goes, and with it all counters and terms that somebody might have asked for.
- */
+/* Drops what deleted pods leave behind: all counters and terms that readers may have used. */
 static void forget(struct history *h)
 {
 	const uint32_t *ixs;
@@ -213,8 +212,8 @@ static void check_query(struct history *h, const struct bt_pod_query *query)
 	}
 }
 
-/* What all existing affinity terms that concern a signature add up to on a node, with made-up weights that
- * tell the kinds apart. */
+/* The weighted sum of all existing affinity terms that concern a signature on a node; the weights
+ * distinguish the kinds of terms. */
 static int64_t existing_static_score(enum bt_existing_affinity_term_kind kind, int32_t weight)
 {
 	return kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY ? 1000000
@@ -317,7 +316,7 @@ static void check(struct history *h)
 	}
 }
 
-/* A new query, which must find the pods that are there already. */
+/* A new query must count existing pods. */
 static void ask_more(struct history *h)
 {
 	struct bt_intern *intern = h->cache->dictionary->intern;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random histories of a cluster, run through the engine in three ways (by columns, without them, and with
- * memory for next to no plan) and through the reference: every reason, score, message and decision must agree
+ * Runs random histories of a cluster through the engine in three ways (by columns, without them, and with
+ * memory for almost no plans) and through the reference: every reason, score, message and decision must agree
  * after each step. BT_SEED=n repeats one history.
  */
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 
 enum { BY_COLUMNS = 0, BY_EVALUATION, FORGETFUL };
 
-/* WAITING: in the queue, wherever there; its order is judged elsewhere. */
+/* WAITING: anywhere in the queue; other tests check its order. */
 enum place { UNKNOWN = 0, WAITING, GATED, ASSUMED, SCHEDULED, GONE };
 
 struct known_pod {
@@ -37,7 +37,7 @@ struct known_pod {
 enum binding { BIND_NOW = 0, BIND_FAILS, BIND_LATER };
 
 struct shape_of_history {
-	uint32_t names; /* of nodes */
+	uint32_t names; /* names of the nodes */
 	uint32_t steps;
 	uint32_t profile;
 	bool out_of_range;
@@ -52,7 +52,7 @@ struct history {
 	struct ref_settings settings;
 	struct ref_cluster cluster;
 	struct known_pod pods[PODS_MAX];
-	struct ref_pod counted[PODS_MAX]; /* as pods */
+	struct ref_pod counted[PODS_MAX]; /* as the reference sees it */
 	uint32_t pod_n;
 	enum binding binding;
 	struct ref_verdict verdict;
@@ -158,7 +158,7 @@ static void load_config(struct history *h)
 	bt_buf_fini(&error);
 }
 
-/* ---- begin and end ---- */
+/* ---- setup ---- */
 
 static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
@@ -250,8 +250,8 @@ static void apply_node(struct history *h)
 	}
 }
 
-/* A node changes in one respect: its images, as kubelets report them all the time, what is allocatable, its
- * taints, or its labels. */
+/* Changes one field of a node: its images, as kubelets often report them, its allocatable resources,
+ * its taints, or its labels. */
 static void change_node(struct history *h)
 {
 	if (h->cluster.node_n == 0) {
@@ -297,7 +297,7 @@ static void delete_node(struct history *h)
 	h->cluster.nodes[ix] = h->cluster.nodes[--h->cluster.node_n];
 }
 
-/* A new pod; mostly one like another, so that plans are used again. */
+/* A new pod; mostly similar to an earlier one, so that plans are used again. */
 static struct bt_pod_object *new_pod(struct history *h)
 {
 	struct bt_pod_object *pod = random_pod(&h->source, h->pod_n);
@@ -308,7 +308,7 @@ static struct bt_pod_object *new_pod(struct history *h)
 		pod->spec = model->spec;
 		pod->spec.node_name = (struct bt_str){0};
 		pod->meta.namespace_ = model->meta.namespace_;
-		/* Pods that differ in nothing but this. */
+		/* Pods that differ only in this. */
 		if (random_chance(&h->source, 15)) {
 			random_port(&h->source, pod);
 		}
@@ -336,7 +336,7 @@ static void add_pod(struct history *h, bool bound)
 	struct known_pod *pod = &h->pods[h->pod_n];
 	enum bt_entry entry, wanted = BT_ENTERED_QUEUE;
 
-	/* Of two pods on a node with one port the first that goes frees it, as in upstream. */
+	/* Of two pods on a node with the same port, the first removal frees the port, as upstream. */
 	bound = bound && !has_ports(object);
 	if (bound) {
 		object->spec.node_name = bt_build_text(
@@ -365,7 +365,7 @@ static void add_pod(struct history *h, bool bound)
 	h->pod_n++;
 }
 
-/* A pod in one of the places, or pod_n when there is none near a random one. */
+/* A pod in one of the places, searched from a random one; pod_n: none. */
 static uint32_t find_pod(struct history *h, enum place from, enum place to)
 {
 	uint32_t first = h->pod_n ? random_below(&h->source, h->pod_n) : 0;
@@ -402,7 +402,7 @@ static void fail_binding(struct history *h, uint32_t pod)
 	enter_queue(h, pod, WAITING);
 }
 
-/* The answer to a binding that was left open. */
+/* Ends an open binding. */
 static void answer_binding(struct history *h)
 {
 	uint32_t pod = find_pod(h, ASSUMED, ASSUMED);
@@ -425,7 +425,7 @@ static void answer_binding(struct history *h)
 	}
 }
 
-/* ---- what both say of a pod ---- */
+/* ---- comparison for a pod ---- */
 
 static int by_text(const void *a, const void *b)
 {
@@ -565,7 +565,7 @@ static void write_given(struct history *h, struct bt_engine *engine, uint32_t po
 
 /* ---- decisions ---- */
 
-/* The pod that the engine calls so, or pod_n. */
+/* The number of the engine's pod, or pod_n. */
 static uint32_t pod_of(const struct history *h, uint32_t pod_ix)
 {
 	uint32_t pod = 0;
@@ -584,8 +584,8 @@ static enum bt_outcome wanted_outcome(const struct ref_verdict *v)
 	return v->failed && v->feasible_n > 1 ? BT_FAILED : BT_PLACED;
 }
 
-/* The rule of engine/flow/cycle/engine.h: among equals, the first slot at or after a place that seed and
- * cycle choose. */
+/* The rule of engine/flow/cycle/engine.h: of equal nodes the first slot at or after a position
+ * derived from seed and cycle. */
 static uint32_t wanted_slot(struct history *h, struct bt_engine *engine)
 {
 	uint32_t slot_n = bt_engine_cache(engine)->view.snapshot->slot_n;
@@ -690,7 +690,7 @@ static void check_ends(struct history *h)
 	for (int e = 0; e < ENGINE_N; e++) {
 		struct bt_ledger_counts sets = bt_engine_counts(h->engines[e]).sets;
 
-		/* Removed pods have ended their assumptions too; so the books balance from above only. */
+		/* Removed pods have ended their assumptions, too; so the sum has only an upper bound. */
 		expect(h, sets.confirm_n + sets.forget_n + sets.assumed <= sets.assume_n,
 			"an assumption ended twice");
 	}
@@ -729,7 +729,7 @@ static void run_histories(uint32_t n, struct shape_of_history shape)
 	struct totals totals = {0};
 
 	for (uint64_t seed = first; seed < first + (given ? 1 : n); seed++) {
-		/* All that a history is follows from its seed. */
+		/* The whole history follows from its seed. */
 		shape.profile = (uint32_t)(seed % PROFILE_N);
 		run_history(seed, shape, &totals);
 	}

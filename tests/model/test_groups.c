@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random clusters with gangs, in two engines of which one looks at every node every time. After every cycle
- * of a group either enough of its pods hold nodes or none of this attempt does; where none does, nodes and
- * nominations of others are as before; no node that got a pod holds too much (I1); and what the engines have
- * kept is what a new one has that gets the same objects (I4): usage, and by counters and columns the verdict
- * and score of every node for every pod that waits.
+ * Random clusters with gangs, in two engines; one evaluates every node in every cycle. After each group
+ * cycle, either enough of the group's pods hold nodes or none of this attempt does. If none does, nodes and
+ * other pods' nominations are unchanged. No node that got a pod exceeds its allocatable (I1). The engines'
+ * state equals that of a new engine with the same objects (I4): usage, and by counters and columns the
+ * verdict and score of every node for every waiting pod.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ struct group {
 	struct bt_pod_group_object object;
 };
 
-/* A pod that has been handed in; it may have gone. */
+/* An added pod; it may have been deleted. */
 struct record {
 	struct bt_pod_object object;
 	uint32_t pod_ix;
@@ -51,10 +51,10 @@ struct history {
 	struct record records[STEPS];
 	uint32_t record_n;
 	uint64_t whole, refused, preempted, compared;
-	bool as_one; /* groups wait as one, have a priority, and preempt as a whole (1.37) */
-	/* Of each engine before a group's cycle. */
+	bool as_one; /* groups are queued as a whole, have a priority, and preempt as a whole (1.37) */
+	/* By engine: state before a group's cycle. */
 	struct bt_node_use before[ENGINES][NODES_MAX];
-	uint32_t nominated[ENGINES][STEPS]; /* of each record; BT_NO_NODE */
+	uint32_t nominated[ENGINES][STEPS]; /* by record; or BT_NO_NODE */
 };
 
 static uint32_t below(struct history *h, uint32_t n)
@@ -178,7 +178,7 @@ static void add_pod(struct history *h)
 	}
 }
 
-/* What the engine knows of a pod; of an index that is no pod's any more, that it is vacant. */
+/* The engine's pod; of an index without a pod, checks that it is vacant. */
 static const struct bt_pod *pod_of(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	static const struct bt_pod vacant = {.state = BT_POD_VACANT};
@@ -252,7 +252,7 @@ static void check_group(struct history *h, uint32_t g, const struct bt_group_dec
 	h->refused += placed == 0;
 }
 
-/* Whom the members preempt goes at once; several may have preempted the same. */
+/* Victims are deleted at once; several members may have chosen the same one. */
 static void carry_out(struct history *h, const struct bt_group_decision *decision)
 {
 	uint32_t victims[STEPS], n = 0;
@@ -285,7 +285,7 @@ static void note_before(struct history *h)
 	}
 }
 
-/* Nobody has got a node: all that was tried has been taken back. */
+/* No pod got a node: the attempt must be undone. */
 static void check_undone(const struct history *h, uint32_t g)
 {
 	for (uint32_t e = 0; e < ENGINES; e++) {
@@ -351,7 +351,7 @@ static void decide_one(struct history *h, uint32_t pod_ix)
 
 static void decide(struct history *h)
 {
-	/* By notes it is not known who refused a pod, so that turns may differ. */
+	/* With cached refusals the refusing plugins of a pod may be unknown, so the order may differ. */
 	uint32_t pod_ix = bt_engine_pop(h->engines[1]);
 
 	if (pod_ix == BT_NO_POD) {
@@ -389,7 +389,7 @@ static struct bt_engine *make_engine(struct history *h, bool evaluate_always)
 	return engine;
 }
 
-/* An engine that gets the objects as they are now. */
+/* A new engine with the current objects. */
 static struct bt_engine *rebuild(struct history *h, uint32_t pod_ixs[STEPS])
 {
 	const struct bt_snapshot *snapshot = bt_engine_cache(h->engines[0])->view.snapshot;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Two engines with one history of preemptions, one of which looks at every node every time: the other one,
- * which keeps notes, chooses the same nodes and victims (I9), and no trial leaves anything behind, also of
- * volumes (I4).
+ * Two engines play one history of preemptions; one evaluates every node in every cycle. The
+ * other, which caches refusals, chooses the same nodes and victims (I9), and dry runs leave no
+ * traces, also for volumes (I4).
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -27,8 +27,8 @@ struct history {
 	struct bt_config config;
 	struct bt_engine *engines[ENGINES];
 	uint32_t node_n;
-	uint32_t next; /* for names of pods */
-	bool plain;    /* few kinds of pods, which meet the notes of others of their kind */
+	uint32_t next; /* for pods' names */
+	bool plain;    /* few kinds of pods, so that cached refusals of a kind are used */
 	uint64_t placed, preempted, cleared_nominations, dry_runs[ENGINES];
 };
 
@@ -84,7 +84,7 @@ static struct bt_str_list one_text(struct history *h, const char *text)
 	return (struct bt_str_list){.items = items, .n = 1, .set = true};
 }
 
-/* A claim that is bound, and for one pod or for many; its volume; or what a node takes of the driver. */
+/* A bound claim, for one pod or for several; its volume; or a node's attachments of the driver. */
 static struct bt_object describe_storage(struct history *h)
 {
 	static const struct bt_str_pair bound[] = {
@@ -126,7 +126,7 @@ static void apply_storage(struct history *h)
 	}
 }
 
-/* A claim, or a disk that only one pod of a node can have. */
+/* A claim, or a disk that only one pod of a node may use. */
 static void describe_volume(struct history *h, struct bt_pod_spec_object *spec)
 {
 	struct bt_volume_object *volume = bt_arena_zalloc(&h->source.arena, sizeof(*volume));
@@ -198,7 +198,7 @@ static void add_pod(struct history *h)
 	}
 }
 
-/* Victims are gone at once, or linger until the history removes them. */
+/* Victims are deleted at once, or stay until the history removes them. */
 static void carry_out(struct history *h, const struct bt_decision decisions[ENGINES])
 {
 	uint32_t victims[ENGINES][64], n = decisions[0].victim_n;
@@ -222,8 +222,8 @@ static void decide(struct history *h)
 {
 	struct bt_decision decisions[ENGINES];
 
-	/* By notes it is not known who refused a pod, so that more events than need be let it back: turns
-	 * differ. */
+	/* With cached refusals the refusing plugins may be unknown, so that more events than needed requeue
+	 * a pod: the order differs. */
 	uint32_t pod_ix = bt_engine_pop(h->engines[1]);
 
 	if (pod_ix == BT_NO_POD) {
@@ -261,7 +261,7 @@ static void remove_pod(struct history *h)
 	}
 }
 
-/* What is used on a node is what the pods of its list ask for. */
+/* A node's usage equals the requests of the pods on it. */
 static void check_node(const struct bt_cache *cache, uint32_t node_ix)
 {
 	const struct bt_usage *usage = cache->view.usage;
@@ -280,13 +280,13 @@ static void check_node(const struct bt_cache *cache, uint32_t node_ix)
 	}
 	assert_int_equal(bt_node_used(usage, BT_CPU, node_ix), cpu);
 	assert_int_equal(usage->nodes[node_ix].pod_n, pod_n);
-	/* A port that several pods hold is there once, and free as soon as one of them goes. */
+	/* A port that several pods use is there once, and free as soon as one of them is removed. */
 	assert_true(usage->ports[node_ix].n <= port_n);
 	assert_int_equal(node_ix < storage->user_slot_n ? storage->users[node_ix].n : 0, mount_n);
 	assert_int_equal(storage->trial_n, 0);
 }
 
-/* A pod that waits for the node that it is nominated to goes away. */
+/* Removes a pod that waits for its nominated node. */
 static void remove_nominated_pod(struct history *h)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(h->engines[0])->ledger;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The published nodes, and the scheduling thread's columns, after random histories of batches equal plain
- * arrays; a version that somebody looks at stays as it was, whatever is published meanwhile. Nodes' names
- * end, and others get their slots.
+ * After random histories of batches, the published nodes and the scheduling thread's columns equal plain
+ * arrays. A version with a reader stays unchanged, whatever is published meanwhile. Names of nodes end,
+ * and their slots are reused.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -21,21 +21,21 @@
 
 #define BATCHES	  10000
 #define BATCH_MAX 40
-#define NAMES	  700 /* of which chunks of two levels are made */
-#define LOOKS	  5   /* versions that are looked at together */
+#define NAMES	  700 /* enough for two levels of chunks */
+#define LOOKS	  5   /* versions with a reader at the same time */
 #define PODS	  60
 
-/* What a node is: a number for each description, 0 when it is not live. */
+/* State of the nodes: a number for each description, 0 for none. */
 struct cluster {
 	uint64_t version;
 	uint32_t node_n;
-	int64_t stamps[NAMES]; /* by number of the name */
+	int64_t stamps[NAMES]; /* by the name's number */
 };
 
 struct look {
 	bool on;
 	struct bt_published published;
-	struct cluster cluster; /* as it was when the look began */
+	struct cluster cluster; /* at the start of the read */
 };
 
 struct history {
@@ -43,7 +43,7 @@ struct history {
 	struct bt_cache *cache;
 	struct cluster now;
 	uint32_t names[NAMES]; /* by number */
-	uint32_t on[NAMES];    /* pods that name it */
+	uint32_t on[NAMES];    /* pods that refer to the name */
 	uint32_t pods[PODS], pod_nodes[PODS], pod_n;
 	uint64_t named_n, vacated_n;
 	int64_t stamp;
@@ -123,7 +123,7 @@ static void name_nodes(struct history *h, struct bt_delta *delta)
 	bt_publisher_take(h->cache->publisher, delta);
 }
 
-/* A pod takes the place of the one that has been there the longest. */
+/* A new pod replaces the oldest one. */
 static void enter_pod(struct history *h, const struct bt_delta *delta)
 {
 	struct bt_ledger *ledger = h->cache->ledger;
@@ -142,7 +142,7 @@ static void enter_pod(struct history *h, const struct bt_delta *delta)
 	h->on[h->pod_nodes[at]]++;
 }
 
-/* Slots of which nobody speaks go, many at a time. */
+/* Frees slots without references, many at a time. */
 static void vacate(struct history *h)
 {
 	const struct bt_usage *usage = h->cache->view.usage;
@@ -180,7 +180,7 @@ static void run_batch(struct history *h)
 	}
 }
 
-/* ---- what is to be seen ---- */
+/* ---- checks ---- */
 
 static void check_published(
 	struct history *h, const struct bt_published *published, const struct cluster *want)
@@ -211,7 +211,7 @@ static void check_columns(struct history *h)
 	static uint32_t slots[NAMES];
 
 	assert_int_equal(snapshot->node_n, h->now.node_n);
-	/* A name has a slot at most, and a slot a name. */
+	/* A name has at most one slot, and a slot one name. */
 	memset(slots, 0xff, sizeof(slots));
 	for (uint32_t slot = 0; slot < snapshot->slot_n; slot++) {
 		for (uint32_t i = 0; i < NAMES; i++) {
@@ -279,7 +279,7 @@ static void versions_are_what_arrays_say_and_stay_as_long_as_somebody_looks(void
 	for (uint32_t batch = 0; batch < BATCHES; batch++) {
 		struct look *look = &h->looks[below(h, LOOKS)];
 
-		/* Now and then nobody looks: then all that was replaced goes. */
+		/* Sometimes there is no reader: then all replaced versions are freed. */
 		for (uint32_t i = 0; batch % 100 == 99 && i < LOOKS; i++) {
 			end_look(h, &h->looks[i]);
 		}

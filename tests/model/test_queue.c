@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scheduling queue and a plain one with the same random history: after every step each pod is in the same
- * place, for the same reasons, until the same time and in the same order. Kinds that are parked may be
- * overtaken, and that is all that parking does.
+ * The scheduling queue and a plain model play the same random history: after every step each pod is in the
+ * same queue, for the same reasons, until the same time and in the same order. Pods of parked kinds may be
+ * overtaken; parking changes nothing else.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -25,15 +25,15 @@
 #define SIGNATURES   5
 #define PLUGINS	     6
 #define EVENTS	     7
-#define LIKED_BY_ALL (EVENTS + 1) /* each plugin registered it, and its hint always says Queue */
+#define LIKED_BY_ALL (EVENTS + 1) /* every plugin registers it without a hint */
 #define PRIORITIES   3
 
-/* What the hooks know. */
+/* State that the hooks read. */
 struct world {
 	uint64_t seed;
 	uint32_t signatures[PLAIN_PODS];
-	bt_plugin_set gates[PLAIN_PODS]; /* the plugins that keep a pod out */
-	uint32_t own; /* the pod that the event is about, for which hints say the opposite */
+	bt_plugin_set gates[PLAIN_PODS]; /* the plugins that gate a pod */
+	uint32_t own;			 /* the pod of the event; its hints are negated */
 	uint64_t hint_n;
 };
 
@@ -44,7 +44,7 @@ struct history {
 	struct plain_queue plain;
 	int64_t now_ns;
 	bool parks;
-	bool parked[SIGNATURES][PRIORITIES]; /* kinds that may be */
+	bool parked[SIGNATURES][PRIORITIES]; /* kinds that may be parked */
 	uint64_t overtaken_n;
 };
 
@@ -60,7 +60,7 @@ static int gate(void *context, uint32_t pod_ix, int first)
 	return gates ? (int)bt_plugin_set_first(gates) : BT_QUEUE_NO_GATE;
 }
 
-/* The plugins of these bits, over all numbers that there are: 3, 15, ... 63. */
+/* The plugins of these bits, spread over all plugin numbers: 3, 15, ... 63. */
 static bt_plugin_set plugins_of(uint64_t bits)
 {
 	bt_plugin_set plugins = 0;
@@ -71,7 +71,7 @@ static bt_plugin_set plugins_of(uint64_t bits)
 	return plugins;
 }
 
-/* Signatures with odd numbers are of another profile. */
+/* Signatures with odd numbers have another profile. */
 static bt_plugin_set interested_profile(
 	const struct world *world, uint32_t profile, const struct bt_cluster_event *event)
 {
@@ -92,7 +92,7 @@ static bt_plugin_set matters(void *context, const struct bt_cluster_event *event
 	return interested_profile(context, 0, event) | interested_profile(context, 1, event);
 }
 
-/* Its plugin has opened, of every second pod. */
+/* For every second pod, the gating plugin has opened. */
 static bool stuck(void *context, uint32_t pod_ix, int first)
 {
 	return pod_ix % 2 && !(((const struct world *)context)->gates[pod_ix] >> first & 1);
@@ -203,7 +203,7 @@ static bt_plugin_set any_plugins(struct history *h)
 	return plugins_of(below(h, 1u << PLUGINS) & below(h, 1u << PLUGINS));
 }
 
-/* A pod in one of two places, or BT_QUEUE_EMPTY. */
+/* A pod in one of two queues, or BT_QUEUE_EMPTY. */
 static uint32_t any_in(struct history *h, enum bt_wait a, enum bt_wait b)
 {
 	uint32_t start = below(h, PLAIN_PODS);
@@ -218,7 +218,7 @@ static uint32_t any_in(struct history *h, enum bt_wait a, enum bt_wait b)
 	return BT_QUEUE_EMPTY;
 }
 
-/* A kind, whose signature the hooks know from now on. */
+/* A kind, whose signature is known to the hooks. */
 static struct bt_queue_kind any_kind(struct history *h, uint32_t pod)
 {
 	h->world.signatures[pod] = below(h, SIGNATURES);
@@ -272,7 +272,7 @@ static bool may_be_parked(const struct history *h, uint32_t pod)
 	return h->parked[kind.signature_ix][kind.priority + 1];
 }
 
-/* Whom a popped pod overtook is of a kind that may be parked, and not of its own. */
+/* Pods that a popped pod overtook are of a parked kind, and not of its own. */
 static void check_overtaken(struct history *h, uint32_t popped)
 {
 	struct bt_queue_kind kind = h->plain.pods[popped].kind;
@@ -418,8 +418,8 @@ static void step(struct history *h)
 }
 
 /*
- * Whatever is active comes out, and then what is in backoff. Parked kinds come behind the others, each of the
- * two in order.
+ * Pops all active pods, then those in backoff. Pods of parked kinds come after the others, each of the two
+ * in order.
  */
 static void drain(struct history *h)
 {
@@ -466,7 +466,7 @@ static struct bt_queue_options any_options(struct history *h)
 	};
 }
 
-/* Plays one history. Returns how many pods were overtaken. */
+/* Plays one history. Returns the number of pods that were overtaken. */
 static uint64_t play(uint64_t seed, bool parks)
 {
 	struct history *h = calloc(1, sizeof(*h));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random histories with upstream's sampling against a plain reference of findNodesThatFitPod with one worker:
- * each decision comes from the nodes that kube-scheduler would have looked at, and is the best of them.
+ * Random histories with upstream's sampling, compared with a plain model of findNodesThatFitPod with
+ * one worker: each decision is the best of the nodes that kube-scheduler would have evaluated.
  * BT_SEED=n repeats one history.
  */
 #include "engine_fixture.h"
@@ -27,11 +27,11 @@ static const char config_text[] =
 	"  - name: NodeResourcesFit\n"
 	"    args: {scoringStrategy: {type: LeastAllocated, resources: [{name: cpu, weight: 1}]}}\n";
 
-/* What the reference knows of a node; cpu in thousandths. */
+/* The model's state of a node; cpu in thousandths. */
 struct node {
-	int zone, shown_zone; /* shown_zone: when upstream last listed the nodes */
+	int zone, shown_zone; /* shown_zone: at upstream's last list of nodes */
 	int64_t cpu, used;
-	uint64_t entered; /* into its zone; 0: it is not there */
+	uint64_t entered; /* sequence number of its entry into the zone; 0: the node does not exist */
 	uint32_t slot;
 };
 
@@ -79,7 +79,7 @@ static void enter_zone(struct history *h, struct node *node, int zone)
 	node->entered = ++h->clock;
 }
 
-/* The node of a zone that entered it next after a moment, or NODES_MAX. */
+/* The node of a zone with the next sequence number after this one, or NODES_MAX. */
 static uint32_t next_in_zone(const struct history *h, int zone, uint64_t after)
 {
 	uint32_t best = NODES_MAX;
@@ -95,7 +95,7 @@ static uint32_t next_in_zone(const struct history *h, int zone, uint64_t after)
 	return best;
 }
 
-/* One node of each zone in turn, the zones in the order in which they came. */
+/* One node of each zone in turn, zones in order of creation. */
 static void list_nodes(struct history *h)
 {
 	uint64_t after[ZONES + 1] = {0};
@@ -147,8 +147,8 @@ static bool fits(const struct history *h, uint32_t node, int64_t cpu)
 }
 
 /*
- * The nodes that a pod may get. candidates: what PreFilter leaves, or NULL; nominated: NODES_MAX for none.
- * Moves the start on.
+ * The feasible nodes of a pod. candidates: PreFilter's result, or NULL; nominated: NODES_MAX for none.
+ * Advances the start index.
  */
 static uint32_t find_nodes(struct history *h, int64_t cpu, const uint32_t *candidates, uint32_t candidate_n,
 	uint32_t nominated, uint32_t *found)
@@ -228,7 +228,7 @@ static void move_node(struct history *h)
 	}
 }
 
-/* Only nodes without pods leave, so that the reference stays plain. */
+/* Removes only nodes without pods, so that the model stays simple. */
 static void remove_node(struct history *h)
 {
 	struct node *node = &h->nodes[below(h, h->node_n)];
@@ -254,7 +254,7 @@ static uint32_t node_in_slot(const struct history *h, uint32_t slot)
 	return 0;
 }
 
-/* Some nodes by name, in the order of their slots, as matchFields narrow them down. */
+/* Some nodes by name, in the order of their slots, as matchFields restrict them. */
 static uint32_t pick_candidates(struct history *h, uint32_t *candidates)
 {
 	uint32_t n = 0, wanted = 1 + below(h, 6);

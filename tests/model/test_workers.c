@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The same decisions for any number of workers, any batch, and any timing (I9), with each version of the
- * scan, and however columns are brought up to date: five kinds of clusters are placed in each way, and every
- * decision must be equal. BT_SEED=n makes other clusters.
+ * The decisions are the same for any number of workers, any batch size, and any timing (I9), with each
+ * version of the scan, and for each way to update columns: five kinds of clusters are placed in every way,
+ * and all decisions must be equal. BT_SEED=n makes other clusters.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@
 
 #define FIRST_SEED   20261121
 #define SIGNATURE_N  150
-#define CYCLES_MAX   (BT_VALGRIND ? 200u : 1500u) /* valgrind takes its time */
+#define CYCLES_MAX   (BT_VALGRIND ? 200u : 1500u) /* valgrind is slow */
 #define ANSWER_EVERY 7 /* this many bindings are open before the oldest is answered */
 
 /* Random clusters of one kind. */
@@ -36,9 +36,9 @@ struct kind {
 	const char *name;
 	uint32_t profiles;
 	uint32_t node_n, pod_n;
-	bool churn;    /* bindings fail, pods and nodes go, nodes change, between cycles */
+	bool churn;    /* between cycles bindings fail, pods and nodes are removed, nodes change */
 	bool distinct; /* no two signatures request the same */
-	bool full;     /* pods are refused, or evict others */
+	bool full;     /* pods are refused, or preempt others */
 };
 
 static const struct kind kinds[] = {
@@ -51,7 +51,7 @@ static const struct kind kinds[] = {
 
 #define KIND_N (sizeof(kinds) / sizeof(kinds[0]))
 
-/* In place of the cost model: says always the same, or, with a generator, anything. */
+/* Replaces the cost model: returns a constant, or, with a generator, random choices. */
 struct chooser {
 	const char *name;
 	enum bt_catch_up says;
@@ -60,13 +60,13 @@ struct chooser {
 	uint32_t asked_n;
 };
 
-/* How a run is carried out; nothing of it may show. */
+/* A way to run the placements; decisions must not depend on it. */
 struct way {
 	uint32_t worker_n, batch, spin_n;
-	uint64_t delays;		    /* seed of delays at race points; 0: none */
+	uint64_t delays;		    /* seed of delays at testpoints; 0: none */
 	const struct bt_scan_version *scan; /* NULL: the processor's best */
 	struct chooser *chooser;	    /* NULL: the cost model */
-	const char *name;		    /* of the last two */
+	const char *name;		    /* of the previous two */
 };
 
 struct outcome {
@@ -81,7 +81,7 @@ struct placing {
 	struct bt_rng rng;
 	struct outcome *outcomes;
 	uint32_t cycle_n;
-	uint32_t open[ANSWER_EVERY]; /* pods that are being bound, oldest first */
+	uint32_t open[ANSWER_EVERY]; /* pods with open bindings, oldest first */
 	uint32_t open_n;
 };
 
@@ -119,7 +119,7 @@ static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, u
 	p->open[p->open_n++] = pod_ix;
 }
 
-/* A victim is gone at once. */
+/* Deletes a victim at once. */
 static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	(void)context;
@@ -151,7 +151,7 @@ static void load(struct placing *p, uint64_t seed)
 	bt_generate(&options, take, p);
 }
 
-/* A node gets another zone, another size, or is closed, and stays where it is. */
+/* Changes a node's zone, size or unschedulable flag; it keeps its slot. */
 static void change_node(struct placing *p)
 {
 	const struct bt_snapshot *snapshot = bt_engine_cache(p->engine)->view.snapshot;
@@ -175,8 +175,7 @@ static void change_node(struct placing *p)
 	bt_arena_fini(&arena);
 }
 
-/* Something happens between two cycles; the same in every run, because it depends on the cycle's number
- * alone. */
+/* Makes a change between two cycles; it depends on the cycle's number alone, so every run makes the same. */
 static void disturb(struct placing *p)
 {
 	const struct bt_view *view = &bt_engine_cache(p->engine)->view;
@@ -234,7 +233,7 @@ static void place_all(struct placing *p)
 	}
 }
 
-/* Returns the outcomes, CYCLES_MAX of them with zeroes at the end. */
+/* Returns CYCLES_MAX outcomes, zeroes at the end. */
 static struct outcome *run(
 	const struct kind *kind, struct way way, uint64_t seed, struct bt_engine_counts *out_counts)
 {
@@ -293,13 +292,13 @@ static void check(const struct kind *kind, struct way way, uint64_t seed, const 
 				wanted[i].pod_ix, (int)wanted[i].outcome, wanted[i].node_ix);
 		}
 	}
-	/* Of the full clusters a long batch has more than is placed: nobody has a plan yet when it begins. */
+	/* In full clusters a long batch has more pods than fit: no plan exists at its start. */
 	assert_true(way.worker_n < 2 || (kind->full && way.batch > 64) ||
 		    (counts.warm.shared_n > 0 && counts.warm.column_n > 0));
 	bt_mem_free(got);
 }
 
-/* Two teams on the last kind only, for builds that are slow. */
+/* Slow builds: two teams, and only on the last kind. */
 static bool quick;
 
 /* EDGE team.job, EDGE team.claimed, EDGE team.done. */
@@ -318,7 +317,7 @@ static void workers_batches_and_timing_change_no_decision(void **state)
 		assert_int_equal(counts.warm.batch_n, 0);
 		assert_true(kinds[k].full || counts.placed_n > CYCLES_MAX / 3);
 		assert_true(!kinds[k].full || (counts.refused_n > 20 && counts.preemption_n > 0));
-		/* Preemption takes its time: two teams, two batches. */
+		/* Preemption is slow: two teams, two batches. */
 		uint32_t step = quick ? 8 : kinds[k].full ? 4 : 1;
 		for (uint32_t i = kinds[k].full ? 5 : quick ? 6 : 0; i < 16; i += step, nth++) {
 			const struct way way = {.worker_n = workers[i / 4],
@@ -332,14 +331,14 @@ static void workers_batches_and_timing_change_no_decision(void **state)
 	}
 }
 
-/* One thread: choosers are asked by all that catch up. */
+/* With one thread: all columns that are updated call the chooser. */
 static void no_version_of_the_scan_and_no_way_to_catch_up_changes_a_decision(void **state)
 {
 	struct chooser choosers[] = {{.name = "always anew", .says = BT_CATCH_UP_ALL},
 		{.name = "never indexed", .says = BT_CATCH_UP_JOURNAL},
 		{.name = "always indexed", .says = BT_CATCH_UP_AND_INDEX},
 		{.name = "at random", .draws = true, .rng = {1}}};
-	/* Without an index everything is scanned for. */
+	/* Without an index every decision scans. */
 	struct chooser scanned = {.says = BT_CATCH_UP_JOURNAL};
 	static const char *const scans[] = {"portable", "avx2", "avx512"};
 	uint64_t seed = given_seed();
@@ -370,7 +369,7 @@ static void no_version_of_the_scan_and_no_way_to_catch_up_changes_a_decision(voi
 
 #define HELD_NS INT64_C(2000000)
 
-/* Lets a thread that is held go on after a while. Nothing is held any more when the run has ended before. */
+/* Releases a held thread after a while. None is held if the run has ended before. */
 static void release_held(void *context)
 {
 	bool *held = context;
@@ -384,8 +383,8 @@ static void release_held(void *context)
 	bt_testpoint_release();
 }
 
-/* One run in which the thread that comes to the point, after skip_n have passed it, is held.
- * Returns: whether a thread came. */
+/* One run in which the thread that reaches the point, after skip_n others, is held. Returns: whether a thread
+ * reached it. */
 static bool run_with_held(const char *point, uint64_t skip_n, uint64_t seed, const struct outcome *wanted)
 {
 	const struct way way = {.worker_n = 3, .batch = 7, .spin_n = 1};
@@ -402,8 +401,8 @@ static bool run_with_held(const char *point, uint64_t skip_n, uint64_t seed, con
 	return held;
 }
 
-/* Whether a worker comes to a job before the thread that announced it has done it all is the kernel's choice,
- * so each point is tried until a thread comes to it. */
+/* Whether a worker takes a share before the announcing thread has done all of the job is up to the kernel, so
+ * each point is tried until a thread reaches it. */
 static void a_worker_held_at_any_race_point_changes_no_decision(void **state)
 {
 	static const char *const points[] = {"team.run.before_announce", "team.run.before_claim",
