@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A shared object that berth refuses: of another plugin ABI.
+ * A shared object with another plugin ABI, which berth refuses.
  */
 #include <berth_plugin.h>
 

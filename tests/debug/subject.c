@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A program for gdb to look at: values of each kind that tools/debug/gdb.py prints, and a function to
- * stop at.
+ * A program to debug with gdb: values of each type that tools/debug/gdb.py prints, and a
+ * function for a breakpoint.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "engine/model/signature.h"
 #include "tools/format/object_reader.h"
 
-#define MANY	   5000 /* names: several chunks of the dictionary */
+#define MANY	   5000 /* number of names, enough for several chunks of the dictionary */
 #define LONG_BYTES 300
 
-/* Not static, so that gdb finds them in an optimised program too. */
+/* Not static, so that gdb finds it in an optimised program, too. */
 extern struct subject {
 	struct bt_str empty, text;
 	struct bt_quantity quantities[8];
@@ -34,7 +34,7 @@ void stop_without_dictionary(void);
 
 BT_NOINLINE void stop_here(const struct bt_dictionary *dictionary)
 {
-	/* gdb stops here; the compiler must not drop the call. */
+	/* gdb's breakpoint; the compiler must not drop the call. */
 	__asm__ volatile("" : : "r"(dictionary), "r"(&subject) : "memory");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Runs a fuzz target once over every file of its corpus, so that each input ever found is a plain test on
- * every compiler.
+ * Runs a fuzz target once over every file of its corpus, so that each input ever found is a plain
+ * test with every compiler.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static int replay_file(const char *path)
 		bt_mem_free(data);
 		return 1;
 	}
-	/* When the target crashes, this line says on which input. */
+	/* If the target crashes, this line names the input. */
 	fprintf(stderr, "replay: %s (%zu bytes)\n", path, size);
 	LLVMFuzzerTestOneInput(data, size);
 	bt_mem_free(data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writes what libberth decides about a file in the form of berth simulate's log of decisions: decisions FILE
- * SEED. Evicted pods are gone after the 30 s that pods have by default, in virtual time.
+ * Writes libberth's decisions for a file in the format of berth simulate's log of decisions: decisions FILE
+ * SEED. Evicted pods are removed after their default grace period of 30 s, in virtual time.
  */
 #include <berth.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define NS_PER_S INT64_C(1000000000)
-#define BEGIN	 (4000000000 * NS_PER_S) /* later than any object, and a whole second, as there */
+#define BEGIN	 (4000000000 * NS_PER_S) /* later than any object, and a whole second, as in berth simulate */
 #define ENDS_MAX 100000
 
 struct end {
@@ -16,7 +16,7 @@ struct end {
 	char pod_namespace[64], name[256];
 };
 
-static struct end ends[ENDS_MAX]; /* in the order of their times, because all last equally long */
+static struct end ends[ENDS_MAX]; /* in the order of their times, because all take equally long */
 static size_t end_n, end_begin;
 
 static void print_text(const char *text)

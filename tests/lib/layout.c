@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where the members of libberth's structures are, for comparing with tools/libberth/examples/berth.py.
+ * Prints the offsets of the members of libberth's structures, to compare with
+ * tools/libberth/examples/berth.py.
  */
 #include <berth.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plugins through libberth: one that is handed over, and one of a file, decide together. plugin FILE.so
+ * Plugins through libberth: a registered one and one from a file decide together. plugin FILE.so
  */
 #include <berth.h>
 #include <berth_plugin.h>
@@ -16,7 +16,7 @@ static void expect(int ok, const char *what)
 	}
 }
 
-/* Refuses the node of the name that a pod's label has. */
+/* Refuses the node named in a label of the pod. */
 static enum berth_plugin_verdict filter(const struct berth_plugin_call *call,
 	const struct berth_plugin_pod *pod, const struct berth_plugin_node *node,
 	struct berth_plugin_why *why)

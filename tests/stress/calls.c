@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is wrapped does what it did, and is counted.
+ * Wrappers that count a call and forward it.
  */
 #include "calls.h"
 
@@ -40,7 +40,7 @@ WRAP(log_n, int, fputs, (const char *text, FILE *file), (text, file))
 WRAP(log_n, size_t, fwrite, (const void *bytes, size_t size, size_t n, FILE *file), (bytes, size, n, file))
 WRAP(log_n, ssize_t, write, (int fd, const void *bytes, size_t n), (fd, bytes, n))
 
-/* With a list of arguments that may vary there is nothing to pass on by; it is written by vfprintf. */
+/* A function with variable arguments cannot forward them; vfprintf writes instead. */
 int __wrap_fprintf(FILE *file, const char *format, ...);
 int __wrap_fprintf(FILE *file, const char *format, ...)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls of the C library, counted: the linker's --wrap (CALLS_WRAPPED in CMakeLists.txt) leads them through
- * calls.c.
+ * Counts calls of the C library: the linker's --wrap (CALLS_WRAPPED in CMakeLists.txt)
+ * redirects them to calls.c.
  */
 #pragma once
 
@@ -12,6 +12,6 @@ struct calls {
 	uint32_t log_n;	       /* stdio and write */
 };
 
-/* Counts the calling thread's calls from now on, and up to now. */
+/* Start and stop counting the calls of the calling thread. */
 void calls_begin(void);
 struct calls calls_end(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The nodes of clusters that become larger and smaller.
+ * Nodes of clusters that grow and shrink.
  */
 #pragma once
 

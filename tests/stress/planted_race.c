@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A race on purpose: a message is passed by a flag whose store does not release. helgrind must say so, and
- * does not when the argument is "release": what atomic.h says to it makes the difference, and nothing
- * else.
+ * A deliberate data race: a message is passed by a flag whose store does not release. helgrind must
+ * report it, and must not with the argument "release": the annotations of atomic.h make the
+ * difference, and nothing else.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void send(void *context, uint32_t ix)
 	}
 }
 
-/* A function of its own: within an inlined printf the report would name printf. */
+/* Not inlined: otherwise the report would name printf. */
 static BT_NOINLINE uint32_t received_message(void)
 {
 	return message;

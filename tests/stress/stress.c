@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What stress tests share.
+ * Shared by stress tests.
  */
 #include "stress.h"
 
@@ -15,7 +15,7 @@
 
 enum {
 	USUAL_NS = 120000000,
-	HELD_NS = 15000000, /* longer than reclaiming takes when no reader holds it up */
+	HELD_NS = 15000000, /* longer than reclamation takes if no reader delays it */
 	TURNS_BEFORE_YIELD = 500,
 	POINTS_MAX = 64,
 	RUNS_MAX = 50
@@ -106,13 +106,14 @@ static bool hold_at(const char *point, uint64_t skip_n, void (*scenario)(void *c
 	bt_testpoint_hold(point, skip_n);
 	STRESS_CHECK(pthread_create(&holder, NULL, hold_for_a_moment, &held) == 0);
 	scenario(context);
-	bt_testpoint_release(); /* nobody came */
+	bt_testpoint_release(); /* no thread reached the point */
 	pthread_join(holder, NULL);
 	bt_testpoint_off();
 	return held;
 }
 
-/* The points that the scenario hits, asked for until there are enough: a busy machine may leave some out. */
+/* The testpoints that the scenario hits; runs it until there are enough, because a
+ * busy machine may miss some. */
 static size_t find_points(const char **out_points, const char *prefix, size_t wanted_n,
 	void (*scenario)(void *context), void *context)
 {

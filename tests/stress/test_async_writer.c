@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Asynchronous writers (EDGE async_writer.taken): every byte is taken once and in order, a flush sees it,
- * with threads delayed at every race point and held at each in turn.
+ * Asynchronous writers (EDGE async_writer.taken): every byte is written once and in order, and a flush waits
+ * for it, with threads delayed at every testpoint and held at each in turn.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 
 struct flow {
 	uint64_t seed;
-	uint64_t taken_n; /* plain: bt_async_writer_flush orders it */
+	uint64_t taken_n; /* plain: ordered by bt_async_writer_flush */
 	bool wrong;
 };
 

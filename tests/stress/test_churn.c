@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Memory follows what is there (I7): pods come, are decided and go, each with a signature of its own: labels,
- * sizes, affinity, spread, tolerations, images, priority, gates that nobody had before, and claims that come
- * and go with them; nodes get ever new labels, images and taints. What is in use, and every table, is at the
- * end as large as early on. Arguments: how many pods come in all, and how many are there at a time; by hand,
- * for an hour: test_stress_churn 10000000 1000, which shows each tenth of the way what the process takes.
+ * Memory is bounded by the live objects (I7): pods are added, decided and deleted, each with a unique
+ * signature: labels, sizes, affinity, spread constraints, tolerations, images, priority, gates, and claims
+ * that are added and deleted with them; nodes keep getting new labels, images and taints. Memory use, and
+ * every table, is as large at the end as early on. Arguments: pods in total, and at a time; by hand, for an
+ * hour: test_stress_churn 10000000 1000, which prints the process's memory at each tenth.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@ enum { NODES = 40, KEPT = 60, NODE_EVERY = 4 };
 
 static uint32_t pod_n = 8000, alive_n = 300;
 
-/* ---- what comes ---- */
+/* ---- objects ---- */
 
 static void make_node(struct bt_arena *arena, uint32_t number, struct bt_node_object *out)
 {
@@ -94,8 +94,7 @@ static void add_spread(struct bt_arena *arena, struct bt_pod_spec_object *spec, 
 		.label_selector = only(arena, number + 1)};
 }
 
-/* A claim that is bound, one that is there but not used, and one that was made for the pod and is not there.
- */
+/* A bound claim, an unused claim, and a generated claim that does not exist. */
 static void add_claims(struct bt_arena *arena, struct bt_pod_object *pod, uint32_t number)
 {
 	struct bt_pod_spec_object *spec = &pod->spec;
@@ -114,7 +113,7 @@ static void add_claims(struct bt_arena *arena, struct bt_pod_object *pod, uint32
 	}
 }
 
-/* The objects that a pod with claims needs. Returns how many there are, at most 3. */
+/* The objects of a pod with claims. Returns their number, at most 3. */
 static uint32_t make_claims(struct bt_arena *arena, uint32_t number, struct bt_object *out)
 {
 	uint32_t n = 2;
@@ -186,15 +185,15 @@ static void make_pod(struct bt_arena *arena, uint32_t number, struct bt_pod_obje
 	if (number % 17 == 0) {
 		bt_build_item(arena, &spec->scheduling_gates, bt_build_text(arena, "gate-%" PRIu32, number));
 	} else if (number % 13 == 0) {
-		/* It fits nowhere. */
+		/* It fits no node. */
 		bt_build_pair(
 			arena, &spec->node_selector, bt_str("app"), bt_build_text(arena, "%" PRIu32, number));
 	}
 }
 
-/* ---- what is in use ---- */
+/* ---- memory in use ---- */
 
-/* The most of everything in a span of pods: signatures go by many at a time. */
+/* The maximum in a span of pods: signatures are freed in batches. */
 struct peak {
 	size_t bytes, names, signatures, signature_end, counters, columns, texts, pods;
 };
@@ -227,7 +226,7 @@ static void show(const char *when, const struct peak *peak)
 		peak->columns, peak->texts, peak->pods);
 }
 
-/* What the process has of the machine's memory. */
+/* The process's resident memory. */
 static size_t resident_kib(void)
 {
 	FILE *file = fopen("/proc/self/status", "r");
@@ -245,7 +244,7 @@ static size_t resident_kib(void)
 
 struct spans {
 	struct peak early, late;
-	size_t resident_kib[11]; /* at each tenth of the way */
+	size_t resident_kib[11]; /* after each tenth */
 };
 
 /* Early is the second tenth, late the last one. */
@@ -262,7 +261,7 @@ static void sample(struct spans *spans, struct bt_engine *engine, uint32_t numbe
 	}
 }
 
-/* A few in a hundred, and where tables double. */
+/* A tolerance of a few per cent, and of a doubling where tables double. */
 static void check(const struct spans *spans)
 {
 	const struct peak *early = &spans->early, *late = &spans->late;
@@ -380,7 +379,7 @@ static void feed_node(struct bt_pipeline *pipeline, uint32_t number)
 	feed(pipeline, watch_event);
 }
 
-/* The claims of a pod come, or go. */
+/* Adds or deletes the claims of a pod. */
 static void feed_claims(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind, uint32_t number)
 {
 	struct bt_arena none = {0};
@@ -420,7 +419,7 @@ static void through_the_pipeline_as_well(void **state)
 	bt_config_init_default(&config, NULL);
 	options.limits.sources = 1;
 	options.limits.ingest_threads = 2;
-	/* What is kept at hand is there early on. */
+	/* Small caches fill up early on. */
 	options.limits.spent = options.limits.tombstones = 16;
 	struct bt_pipeline *pipeline = bt_pipeline_create(&config, &options, &errors);
 	assert_non_null(pipeline);

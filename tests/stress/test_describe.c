@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Describing under stress: threads describe pods of the same few kinds, new kinds and new resources included,
- * and drop what they have described. Equal pods have one signature, and names are held while a delta lives.
+ * Concurrent ingestion: threads describe pods of the same few kinds, including new kinds and new resources,
+ * and drop the deltas. Equal pods have one signature, and names are held while a delta lives.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,13 +22,13 @@ enum { KINDS = 300, RESOURCES = 40, NAMES = 200, ALIVE = 32, THREADS = 3, TEXT_B
 struct work {
 	struct bt_dictionary *dictionary;
 	struct bt_signatures *signatures;
-	_Atomic(const struct bt_signature *) of_kind[KINDS]; /* as whoever came first had it */
+	_Atomic(const struct bt_signature *) of_kind[KINDS]; /* as the first thread created it */
 	uint64_t seed;
 	int64_t end_ns;
 	_Atomic uint64_t pod_n;
 };
 
-/* A pod and what it points to. */
+/* A pod and the objects that it points to. */
 struct made_pod {
 	struct bt_pod_object object;
 	struct bt_container_object container;
@@ -60,7 +60,7 @@ static void make_pod(struct made_pod *pod, uint32_t kind, uint32_t name)
 		.resources = {.set = true, .requests = {pod->requests, 2, true}}};
 }
 
-/* All threads have the same signature of a kind. */
+/* All threads get the same signature for a kind. */
 static void check_signature(struct work *work, uint32_t kind, const struct bt_signature *signature)
 {
 	const struct bt_signature *first = NULL;

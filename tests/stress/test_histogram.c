@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A histogram that is read while it is recorded into: whatever is read is that of some values between those
- * that were there at the call and those at the return. No order is asked for, so each number is judged by
- * itself.
+ * A histogram that is read while values are recorded: a reader sees the values recorded before
+ * its call and some of those recorded during it. Reads are not ordered with each other, so each
+ * number is checked on its own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ enum { READERS = 2 };
 
 static struct {
 	struct bt_histogram *histogram;
-	_Atomic uint64_t recorded_n; /* values 1 to so many are there */
+	_Atomic uint64_t recorded_n; /* values 1 to this one are recorded */
 	_Atomic uint32_t over;
 	uint64_t read_n[READERS + 1];
 	int64_t end_ns;
@@ -54,7 +54,7 @@ static void read(void *context, uint32_t ix)
 		int64_t half = bt_histogram_quantile(world.histogram, 500000);
 		uint64_t after_n = bt_load_acquire(&world.recorded_n);
 
-		/* A value counts a moment before recorded_n says so. */
+		/* A value is counted shortly before recorded_n includes it. */
 		STRESS_CHECK(n >= before_n && n <= after_n + 1 && n >= last_n);
 		STRESS_CHECK(max >= (int64_t)before_n && max <= (int64_t)after_n + 1 && max >= last_max);
 		STRESS_CHECK(half >= (int64_t)(before_n / 2) && half <= (int64_t)after_n + 1);

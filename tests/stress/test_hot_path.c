@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Between queue and assume there is no allocation, no lock, no log call and no system call: once plans and
- * columns are there, cycles are run with all of these counted. Calls of the C library are counted by the
- * linker's --wrap, system calls by the kernel's user dispatch (Linux 5.11, x86-64; elsewhere that half is
- * skipped).
+ * From queue to assume there is no allocation, no lock, no log call and no system call: after plans and
+ * columns exist, cycles run with all of these counted. The linker's --wrap counts calls of the C library, the
+ * kernel's user dispatch counts system calls (Linux 5.11, x86-64; skipped elsewhere).
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -27,7 +26,7 @@
 #define NODE_N	    500
 #define POD_N	    6000
 #define SIGNATURE_N 40
-#define WARM_UP_N   3000 /* cycles until plans, columns and lists have their sizes */
+#define WARM_UP_N   3000 /* cycles until plans, columns and lists have reached their sizes */
 #define MEASURED_N  2000
 
 /* ---- system calls ---- */
@@ -38,14 +37,14 @@
 #define DISPATCH_ON  1
 #define DISPATCH_OFF 0
 
-static _Atomic unsigned char selector; /* the kernel reads it at each system call; 1: tell us */
+static _Atomic unsigned char selector; /* the kernel reads it at each system call; 1: raise SIGSYS */
 static volatile sig_atomic_t system_call_n, last_system_call;
 
 static void count_system_call(int signal, siginfo_t *info, void *context)
 {
 	(void)signal;
 	(void)context;
-	bt_store_relaxed(&selector, 0); /* returning from here is a system call, too */
+	bt_store_relaxed(&selector, 0); /* returning from the handler is a system call, too */
 	system_call_n++;
 	last_system_call = info->si_syscall;
 }
@@ -128,7 +127,7 @@ static uint32_t place(struct scene *scene, uint32_t cycle_n)
 	return placed_n;
 }
 
-/* Everything is placed once and forgotten again, so that each list has been as long as it gets. */
+/* Places all pods once and forgets them, so that each list has had its maximum length. */
 static void warm_up(struct scene *scene)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(scene->engine)->ledger;
@@ -189,7 +188,7 @@ static void spread_and_affinity_neither(void **state)
 	end(&scene);
 }
 
-/* The counters count: what this test is worth. */
+/* The counters work: without that this test proves nothing. */
 static void calls_are_counted(void **state)
 {
 	bool dispatched = dispatch_begin();

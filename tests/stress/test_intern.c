@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The dictionary under stress: threads hold, release, add and look up the same few strings, of lengths that
- * take each other's places. A number that is held means its string, and a string that somebody holds is never
- * missed, be tables made larger and smaller and memory given back meanwhile.
+ * The dictionary under stress: threads hold, release, add and look up the same few strings, whose lengths
+ * make them reuse each other's memory. A held number keeps its string, and lookups always find a held string,
+ * while tables grow and shrink and memory is freed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,15 +22,15 @@ enum { COMING_N = 300, STAYING_N = 40, HELD_MAX = 16, TEXT_MAX = 700, HOLDERS = 
 
 struct work {
 	struct bt_intern *intern;
-	uint32_t staying[STAYING_N]; /* the numbers of strings that are never released */
+	uint32_t staying[STAYING_N]; /* numbers of strings that are never released */
 	uint64_t seed, steps_max;
-	bool floods; /* many strings come and go */
+	bool floods; /* many strings are added and released */
 	int64_t end_ns;
 	_Atomic uint64_t step_n;
 	_Atomic uint32_t added_n, flood_n;
 };
 
-/* Strings that share places: some are as long as others, and some do not fit into a record. */
+/* Strings that share memory: some have equal lengths, and some exceed a record. */
 static struct bt_str make_text(char *out, char kind, uint32_t ix)
 {
 	static const size_t lens[] = {1, 9, 14, 24, 40, 300, 600};
@@ -55,7 +55,7 @@ static bool goes_on(struct work *work)
 	       (work->end_ns == INT64_MAX || stress_goes_on(work->end_ns));
 }
 
-/* Holds some strings at a time. */
+/* Holds a few strings at a time. */
 static void hold(void *context, uint32_t ix)
 {
 	struct work *work = context;
@@ -83,7 +83,7 @@ static void hold(void *context, uint32_t ix)
 	}
 }
 
-/* Looks up strings that are always there while tables grow. */
+/* Looks up strings that always exist, while tables grow. */
 static void find(void *context, uint32_t ix)
 {
 	struct work *work = context;
@@ -106,7 +106,7 @@ static void find(void *context, uint32_t ix)
 	}
 }
 
-/* Holds very many strings, and none again: tables and the memory of places follow. */
+/* Holds very many strings, then none: tables and memory grow and shrink. */
 static void flood(void *context, uint32_t ix)
 {
 	static uint32_t names[FLOOD];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Litmus shapes: two threads meet again and again at two words, and an outcome that the order forbids never
- * shows.
+ * Litmus shapes: two threads repeatedly access two words at the same time; an outcome that the memory order
+ * forbids must never occur.
  */
 #include <setjmp.h>
 #include <stdalign.h>
@@ -16,7 +16,7 @@
 #include "seed.h"
 #include "stress.h"
 
-/* What the two threads share, each word on a cache line of its own. */
+/* Shared by the two threads, each word on its own cache line. */
 struct words {
 	alignas(BT_CACHELINE) _Atomic uint32_t x;
 	alignas(BT_CACHELINE) _Atomic uint32_t y;
@@ -52,8 +52,8 @@ static void meet(struct shape *shape, uint64_t *meeting_n)
 	}
 }
 
-/* Each thread clears what the other one will store to: its cache has the line then, so that the store takes
- * long to get there, and its own look at the word takes no time. */
+/* Each thread clears the word that the other will store to: the line is then in this thread's cache, so that
+ * the other's store takes long, and this thread's load of it takes no time. */
 static void clear(struct words *words, uint32_t ix)
 {
 	if (ix == 0) {
@@ -98,7 +98,7 @@ static void walk(void *context, uint32_t ix)
 
 static uint64_t seed;
 
-/* How often the forbidden outcome showed. */
+/* How often the forbidden outcome occurred. */
 static uint64_t count_forbidden(void (*left)(struct words *words), void (*right)(struct words *words),
 	bool (*is_forbidden)(const struct words *words), const char *name)
 {
@@ -120,7 +120,7 @@ static uint64_t count_forbidden(void (*left)(struct words *words), void (*right)
 	return shape.forbidden_n;
 }
 
-/* ---- store buffering: each stores, then looks at the other's word; both seeing nothing is forbidden ---- */
+/* ---- store buffering: each stores, then loads the other's word; both loading 0 is forbidden ---- */
 
 static void left_stores_light(struct words *words)
 {
@@ -177,15 +177,14 @@ static void the_asymmetric_fence_forbids_that_neither_sees_the_other(void **stat
 		count_forbidden(left_stores_light, right_stores_heavy, neither_saw, "light, heavy"), 0);
 }
 
-/* EDGE rcu.graces: the number of grace periods and what was unpublished are the words. */
+/* EDGE rcu.graces: the words stand for the number of grace periods and the unpublished pointer. */
 static void two_full_fences_forbid_that_neither_sees_the_other(void **state)
 {
 	(void)state;
 	assert_int_equal(count_forbidden(left_stores_full, right_stores_full, neither_saw, "full, full"), 0);
 }
 
-/* Not a check: how often this machine shows the outcome when nothing forbids it, so how sharp the checks are.
- */
+/* Not a check: measures how often the outcome occurs without fences, so how sensitive the checks are. */
 static void without_fences_it_may_show(void **state)
 {
 	(void)state;
@@ -226,7 +225,7 @@ static void left_replaces_and_looks_for_readers(struct words *words)
 	words->left_saw = bt_rcu_has_readers();
 }
 
-/* It goes after both have looked. */
+/* It leaves after both have loaded. */
 static void right_comes_and_follows(struct words *words)
 {
 	bt_rcu_register("litmus");
@@ -242,7 +241,7 @@ static void a_reader_that_just_came_is_not_overlooked(void **state)
 		0);
 }
 
-/* ---- message passing: who sees the flag sees what was written before it ---- */
+/* ---- message passing: a thread that sees the flag sees all earlier stores ---- */
 
 static void right_reads_y(struct words *words)
 {
@@ -283,8 +282,7 @@ static void left_passes_by_cas(struct words *words)
 	}
 }
 
-/* EDGE run.over, EDGE replace.shown, EDGE replace.taken, and every flag behind which there is more to read.
- */
+/* EDGE run.over, EDGE replace.shown, EDGE replace.taken, and every other flag that guards data. */
 static void every_release_carries_what_was_written_before(void **state)
 {
 	(void)state;
@@ -367,7 +365,7 @@ static void a_published_pointer_leads_to_a_whole_object(void **state)
 	assert_int_equal(count_forbidden(left_publishes, right_follows, flag_without_message, "publish"), 0);
 }
 
-/* ---- load buffering: each looks, then stores; both seeing the other's later store is forbidden ---- */
+/* ---- load buffering: each loads, then stores; both seeing the other's later store is forbidden ---- */
 
 static void left_looks_then_stores(struct words *words)
 {

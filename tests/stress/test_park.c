@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parks under stress: no wake-up is lost, whoever is delayed or held wherever.
+ * Eventcounts under stress: no wake-up is lost, wherever threads are delayed or held.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +13,9 @@
 #include "seed.h"
 #include "stress.h"
 
-#define LOST_NS 20000000000 /* a wait that lasts so long has lost its wake-up */
+#define LOST_NS 20000000000 /* a wait of this length has lost its wake-up */
 
-/* A number that threads wait for, each at a park. */
+/* A number that threads wait for, each on an eventcount. */
 struct meeting {
 	struct bt_eventcount parks[2];
 	alignas(BT_CACHELINE) _Atomic uint64_t number;
@@ -31,7 +31,7 @@ static void init_meeting(struct meeting *meeting, uint64_t seed)
 	bt_eventcount_init(&meeting->parks[1]);
 }
 
-/* Two threads raise the number in turn; each waits until it is its own turn. */
+/* Two threads increase the number alternately; each waits until it is next. */
 static void take_turns(void *context, uint32_t ix)
 {
 	struct meeting *meeting = context;
@@ -108,7 +108,7 @@ static void nor_when_one_is_held_at_any_point(void **state)
 	stress_hold_at_each("park.", 7, play_forty_turns, &meeting, meeting.seed);
 }
 
-/* Several wakers give tokens at one park; two waiters take them, with all kinds of patience. */
+/* Several wakers post tokens at one eventcount; two waiters take them, with various timeouts. */
 enum { GIVERS = 3, TAKERS = 2 };
 
 static void give(void *context, uint32_t ix)
@@ -126,7 +126,7 @@ static void give(void *context, uint32_t ix)
 			bt_cpu_relax();
 		}
 	}
-	/* The last token of a giver ends one taker. */
+	/* A giver's last token ends one taker. */
 	if (ix < TAKERS) {
 		bt_add(&meeting->over, 1);
 		bt_eventcount_wake(&meeting->parks[0]);
@@ -180,7 +180,7 @@ static void check_tokens(uint64_t seed)
 		stress_add(&team, take, &meeting);
 	}
 	stress_run(&team);
-	/* The giver that ends last may do so after the takers. */
+	/* The last giver may end after the takers. */
 	STRESS_CHECK(bt_load_relaxed(&meeting.given_n) ==
 		     bt_load_relaxed(&meeting.taken_n) + bt_load_relaxed(&meeting.number));
 	printf("%" PRIu64 " tokens, %" PRIu64 " wake-ups\n", bt_load_relaxed(&meeting.given_n),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A pipeline with threads against a world that changes under it: what was decided is what one engine decides
- * that is shown the same in the same order (I9); no pod is bound twice (I2); at rest the ledger is what the
- * world is (I4).
+ * A pipeline with threads and a world that changes concurrently: decisions equal those of one
+ * engine that gets the same events in the same order (I9); no pod is bound twice (I2); at rest the
+ * ledger equals the world (I4).
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -26,15 +26,15 @@
 #include "tools/kube/objects/watch_event.h"
 
 #define SECOND	  INT64_C(1000000000)
-#define FASTER	  300 /* the engine's seconds in one of ours */
+#define FASTER	  300 /* virtual seconds per real second */
 #define QUIET_N	  20
-#define CHURN_OF  3  /* of so many pods one goes, and one changes */
-#define FAILS_OF  9  /* of so many bindings one fails */
-#define DELAYS_OF 5  /* of so many one is answered later */
-#define LOSES_OF  11 /* of so many the answer of one is lost */
-#define TWICE_OF  9  /* of so many events one comes twice, and one comes late */
+#define CHURN_OF  3  /* one of so many pods is deleted, and one changes */
+#define FAILS_OF  9  /* one of so many bindings fails */
+#define DELAYS_OF 5  /* one of so many is answered later */
+#define LOSES_OF  11 /* the answer to one of so many is lost */
+#define TWICE_OF  9  /* one of so many events comes twice, and one comes late */
 
-/* Race detectors take their time: they see a few of the shapes. */
+/* Race detectors are slow: they run a few of the shapes. */
 #if BT_VALGRIND
 #define STRIDE 31
 #elif defined(BT_TSAN)
@@ -45,15 +45,15 @@
 
 /* ---- the world ---- */
 
-/* An object of the script, and what has become of it. */
+/* An object of the script, and its state. */
 struct thing {
-	struct bt_watch_event *base; /* init: the object as it was made */
+	struct bt_watch_event *base; /* init: the original object */
 	/* lock(world): */
 	bool shown, gone;
-	char node[64];	 /* of a pod: where it is bound */
-	bool ours;	 /* the pipeline has bound it */
-	uint64_t barred; /* a check has said that the binding of that number has failed, and earlier ones */
-	uint32_t life_n; /* how often it came back; each time it is another object */
+	char node[64];	 /* of a bound pod: its node */
+	bool ours;	 /* bound by the pipeline */
+	uint64_t barred; /* a check has reported the bindings up to this number as failed */
+	uint32_t life_n; /* how often it was created anew, each time as another object */
 };
 
 struct event {
@@ -68,11 +68,11 @@ struct world {
 	struct bt_lock lock;
 	/* lock(world): */
 	uint64_t version, random_n, seed;
-	struct event *first, *last;  /* what the source has to show */
+	struct event *first, *last;  /* the source's queue */
 	struct bt_watch_event *held; /* an event that will come late */
-	uint64_t late[64];	     /* bindings to be answered later */
+	uint64_t late[64];	     /* open bindings */
 	uint32_t late_n;
-	bool done; /* nothing is shown any more, and nothing is answered later */
+	bool done; /* the source and the binder have stopped */
 	bool churns;
 };
 
@@ -121,7 +121,7 @@ static void make_world(struct world *w, uint32_t profiles, uint64_t seed, bool c
 	bt_admission_fini(&admission);
 }
 
-/* Another run of the same script. */
+/* Prepares another run of the same script. */
 static void reset_world(struct world *w)
 {
 	for (size_t i = 0; i < w->thing_n; i++) {
@@ -151,7 +151,7 @@ static void end_world(struct world *w)
 	bt_mem_free(w->things);
 }
 
-/* Holds lock(world). One in n. */
+/* Holds lock(world). Returns true with a probability of 1 / n. */
 static bool happens(struct world *w, uint32_t n)
 {
 	return bt_rng_scale(bt_rng_at(w->seed, ++w->random_n), n) == 0;
@@ -170,7 +170,7 @@ static void queue_event(struct world *w, struct bt_watch_event *watch_event)
 	w->last = event;
 }
 
-/* Holds lock(world). What was held back comes now. */
+/* Holds lock(world). Queues a delayed event. */
 static void queue_held(struct world *w)
 {
 	if (w->held) {
@@ -184,7 +184,7 @@ static void write_uid(const struct thing *thing, char out[80])
 	snprintf(out, 80, "%.*s-%u", BT_STR_ARG(thing->base->object.meta.uid), thing->life_n);
 }
 
-/* Holds lock(world). Has the source show an object as it is now; sometimes twice, sometimes late. */
+/* Holds lock(world). Queues an event with an object's current state; sometimes twice, sometimes late. */
 static void show(struct world *w, struct thing *thing, enum bt_watch_event_kind kind)
 {
 	struct bt_object object = thing->base->object;
@@ -210,7 +210,7 @@ static void show(struct world *w, struct thing *thing, enum bt_watch_event_kind 
 	queue_held(w);
 }
 
-/* Holds lock(world). What had gone is made anew. */
+/* Holds lock(world). Creates a deleted object anew. */
 static void make_anew(struct world *w, struct thing *thing)
 {
 	thing->life_n++;
@@ -242,7 +242,7 @@ static bool is_current(const struct thing *thing, const struct bt_bind_request *
 	return !thing->gone && bt_str_is(ask->pod.uid, uid);
 }
 
-/* Holds lock(world). The API server's part. Returns whether the pod is bound now. */
+/* Holds lock(world). Acts as the API server. Returns whether the pod is bound now. */
 static bool bind_in_world(struct world *w, const struct bt_bind_request *ask)
 {
 	struct thing *thing = find(w, &ask->pod);
@@ -336,13 +336,13 @@ static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_b
 
 /* ---- the source ---- */
 
-/* Holds lock(world). One of the first n things. */
+/* Holds lock(world). Any of the first n things. */
 static struct thing *any_of(struct world *w, size_t n)
 {
 	return &w->things[bt_rng_scale(bt_rng_at(w->seed, ++w->random_n), (uint32_t)n)];
 }
 
-/* Holds lock(world). Somebody else binds a pod, to a node that may be full. */
+/* Holds lock(world). Another scheduler binds a pod, possibly to a full node. */
 static void bind_elsewhere(struct world *w, struct thing *pod, size_t n)
 {
 	const struct thing *node = any_of(w, n);
@@ -354,7 +354,7 @@ static void bind_elsewhere(struct world *w, struct thing *pod, size_t n)
 	}
 }
 
-/* Holds lock(world). Something happens to one of the first n things. */
+/* Holds lock(world). Changes one of the first n things. */
 static void churn(struct world *w, size_t n)
 {
 	struct thing *thing = any_of(w, n);
@@ -393,7 +393,7 @@ static struct bt_watch_event *next_event(struct world *w)
 	return watch_event;
 }
 
-/* Feeds what there is. Returns whether there was anything. */
+/* Feeds pending events. Returns whether there were any. */
 static bool feed(struct world *w)
 {
 	struct bt_watch_event *watch_event;
@@ -412,7 +412,7 @@ static void nudge(void *context, struct bt_engine *engine)
 	(void)engine;
 }
 
-/* Plays the script, then shows what the binder has done, until the pipeline rests. */
+/* Plays the script, then feeds the binder's results, until the pipeline is idle. */
 static void run_source(void *context, uint32_t ix)
 {
 	struct world *w = context;
@@ -437,7 +437,7 @@ static void run_source(void *context, uint32_t ix)
 		if (feed(w) || bt_pipeline_counts(w->pipeline).binding_n) {
 			quiet_n = 0;
 		}
-		/* The clock is faster than the thread that sleeps by it. */
+		/* The clock is faster than the timer of the sleeping thread. */
 		bt_pipeline_call(w->pipeline, nudge, NULL);
 		stress_wait_turn(&turns);
 	}
@@ -449,7 +449,7 @@ static void run_source(void *context, uint32_t ix)
 	feed(w);
 }
 
-/* ---- one engine, shown what the journal says ---- */
+/* ---- one engine, fed from the journal ---- */
 
 struct pod_list {
 	uint32_t *pods;
@@ -459,7 +459,8 @@ struct pod_list {
 struct serial {
 	struct bt_engine *engine;
 	int64_t now_ns;
-	/* Pods, by number from 1. The slower the machine, the more: the engine's clock goes on. */
+	/* Pods, numbered from 1. Their number grows on slower machines, because the
+	 * engine's clock keeps running. */
 	struct pod_list bindings, victims, preemptors;
 };
 
@@ -498,7 +499,7 @@ static uint32_t find_pod(const struct serial *s, const struct bt_object *object)
 	return bt_engine_find_pod(s->engine, object->meta.namespace_, object->meta.name);
 }
 
-/* Is the pod of that name the one of that UID? */
+/* Does the name's pod have this UID? */
 static bool is_same(const struct serial *s, uint32_t pod_ix, struct bt_str uid)
 {
 	const struct bt_cache *cache = bt_engine_cache(s->engine);
@@ -649,7 +650,7 @@ static void check_replay(struct bt_str bytes, const struct bt_config *config, ui
 
 /* ---- at rest ---- */
 
-/* The ledger is what the world is; but of what was not fed any more nothing is known (I4). */
+/* The ledger equals the world, except for objects that were not fed any more (I4). */
 static void check_rest(struct world *w)
 {
 	struct bt_engine *engine = bt_pipeline_engine(w->pipeline);
@@ -686,7 +687,7 @@ static void check_rest(struct world *w)
 
 struct shape {
 	uint32_t ingest_threads, bind_threads, batch, capacity;
-	uint64_t delays; /* seed of delays at race points; 0: none */
+	uint64_t delays; /* seed of delays at testpoints; 0: none */
 };
 
 static int64_t fast_now(void *context)
@@ -708,7 +709,7 @@ static void run(struct world *w, const struct shape *shape)
 		.write = write_bytes, .context = &bytes, .codec = bt_journal_json(NULL), .ring_bytes = 4096};
 	struct bt_journal *journal = bt_journal_create(&recording);
 	struct bt_pipeline_options options = {.limits = bt_limits_default(),
-		/* What is replayed keeps what nobody has, as engines do; decisions are the same. */
+		/* The replay keeps unused data, as engines do; decisions are the same. */
 		.engine = {.seed = w->seed,
 			.clock = {fast_now, NULL},
 			.keeps_none = shape->delays % 2,
@@ -761,7 +762,7 @@ static uint64_t seed_of_run(void)
 	return text ? strtoull(text, NULL, 10) : 1;
 }
 
-/* Every number of threads, size of batch and timing. */
+/* Each number of threads, batch size and timing. */
 static void run_all(uint32_t profiles, bool churns)
 {
 	static const uint32_t ingest[] = {1, 2, 4}, binders[] = {1, 2}, batches[] = {1, 7, 64, 1024};
@@ -814,7 +815,7 @@ struct stopper {
 	uint32_t turns;
 };
 
-/* Feeds until there is no room any more. */
+/* Feeds until the rings are full. */
 static void feed_until_end(void *context, uint32_t ix)
 {
 	struct stopper *s = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One publisher, a scheduling thread that adopts, and visitors: every version that anybody sees is whole,
- * stays as it is while it is looked at, and what was replaced is reclaimed afterwards and not before.
+ * One publisher, a scheduling thread that adopts, and readers: every version that a reader sees is complete
+ * and unchanged while it is read, and replaced objects are reclaimed afterwards and not before.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ enum {
 	NODES = 300,
 	LABELS = 3,
 	BATCH_MAX = 12,
-	VERSIONS_MAX = 1 << 20, /* the publisher stops then */
+	VERSIONS_MAX = 1 << 20, /* the publisher stops after these */
 	RING_ENTRIES = 64,
 	BACKLOG_N = 5000
 };
@@ -31,7 +31,7 @@ enum {
 static struct {
 	struct bt_cache *cache;
 	struct bt_ring inbox; /* of struct bt_delta */
-	/* What each version adds up to; EDGE of the test is the version that is published after it. */
+	/* The checksum of each version; the test's own EDGE is the later publication of that version. */
 	_Atomic uint64_t *sums;
 	_Atomic uint64_t looked_n, adopted_n;
 	_Atomic uint32_t over;
@@ -40,7 +40,7 @@ static struct {
 	int64_t end_ns;
 } world;
 
-/* All that a description says, so that bytes which somebody has freed or changed are noticed. */
+/* Covers all of a description, so that freed or changed bytes are detected. */
 static uint64_t digest(const struct bt_node_desc *desc)
 {
 	uint64_t sum = desc->name * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)desc->alloc_pods;
@@ -74,7 +74,7 @@ static void describe(struct bt_rng *rng, uint32_t node, struct bt_delta *out_del
 	bt_ingest_describe_node(world.cache->worker, &object, out_delta);
 }
 
-/* Takes a change of a node, and keeps count of what the version will add up to. */
+/* Makes a change of a node, and updates the expected checksum. */
 static void change(struct bt_rng *rng, struct bt_delta *delta, uint64_t *sum)
 {
 	uint32_t node = bt_rng_below(rng, NODES);
@@ -121,7 +121,7 @@ static void publish(void *context, uint32_t ix)
 
 /* ---- the scheduling thread ---- */
 
-/* Reads what the columns point to: descriptions that were adopted last. */
+/* Reads the descriptions that the columns point to. */
 static void read_columns(void)
 {
 	const struct bt_snapshot *snapshot = world.cache->view.snapshot;

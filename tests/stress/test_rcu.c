@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Read-copy-update under stress: no reader ever sees a reclaimed object, whoever is delayed, held or stalled.
+ * Read-copy-update under stress: no reader ever sees a reclaimed object, wherever threads are
+ * delayed, held or stalled.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,15 +20,15 @@
 #include "stress.h"
 
 #define POISON	UINT64_C(0xdeadbeefdeadbeef)
-#define LOST_NS 20000000000 /* a wait that lasts so long will not end */
+#define LOST_NS 20000000000 /* a wait of this length will not end */
 
 enum { WORDS = 6, LIMIT_N = 4096 };
 
-/* All words are the object's number while it lives. */
+/* While the object lives, all words equal its number. */
 struct object {
 	struct bt_rcu_head head;
 	_Atomic uint64_t
-		words[WORDS]; /* relaxed; atomic, so that a reader that is too late is found, not undefined */
+		words[WORDS]; /* relaxed; atomic, so that a late reader is detected instead of undefined */
 };
 
 static struct {
@@ -67,13 +68,13 @@ static void linger(struct bt_rng *rng)
 	}
 }
 
-/* Longer than reclaiming takes when no reader holds it up. */
+/* Longer than reclamation takes if no reader delays it. */
 static void dawdle(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = 15000000}, NULL);
 }
 
-/* What is published now stays what it is while this reads it, however slowly. */
+/* The object published now stays unchanged during this slow read. */
 static void read_published(struct bt_rng *rng)
 {
 	const struct object *object = bt_rcu_get(&world.published);
@@ -143,7 +144,7 @@ static void read_visiting(void *context, uint32_t ix)
 	}
 }
 
-/* Replaces what is published, by itself a reader or not, never with more than the limit pending. */
+/* Replaces the published object, as a reader or not, with at most the limit pending. */
 static void write_published(void *context, uint32_t ix)
 {
 	struct bt_rng rng = {world.seed + ix};
@@ -175,7 +176,7 @@ static void begin(uint64_t seed, uint64_t writes_max)
 {
 	const struct bt_rcu_options options = {.backlog_n = LIMIT_N};
 
-	/* With this thread a reader for good, nothing is reclaimed on the spot. */
+	/* While this thread is a reader, no object is reclaimed immediately. */
 	bt_rcu_visit_begin();
 	bt_rcu_visit_end();
 	bt_rcu_configure(&options);
@@ -288,7 +289,7 @@ static void note_stall(void *context, const char *reader, int64_t held_ns)
 	bt_add(&world.stall_n, 1);
 }
 
-/* Reads on and does not say that it is quiescent until the stall was noticed. */
+/* Keeps reading without a quiescent state until the stall is reported. */
 static void stall(void *context, uint32_t ix)
 {
 	struct bt_rng rng = {world.seed + ix};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rings under stress: every entry comes out once, whole and in order, full or empty, delayed or held
- * wherever.
+ * Rings under stress: every entry is popped once, complete and in order, with full and empty rings, wherever
+ * threads are delayed or held.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,11 +16,11 @@
 #include "seed.h"
 #include "stress.h"
 
-#define LOST_NS 20000000000 /* a wait that lasts so long has lost its wake-up */
+#define LOST_NS 20000000000 /* a wait of this length has lost its wake-up */
 
 enum { AT_ONCE_MAX = 12, PRODUCERS = 3 };
 
-/* An entry that was copied half-way does not agree with itself. */
+/* An entry copied half-way is inconsistent. */
 struct entry {
 	uint64_t number, mixed, number_again;
 };
@@ -75,7 +75,7 @@ static void dawdle(struct bt_rng *rng)
 	}
 }
 
-/* Pushes by one of the calls that there are. Returns: how many went in. */
+/* Pushes by a random function. Returns: the number of pushed entries. */
 static uint32_t push_somehow(struct bt_ring *ring, struct bt_rng *rng, uint64_t first)
 {
 	struct entry entries[AT_ONCE_MAX];
@@ -160,7 +160,7 @@ static void consume(void *context, uint32_t ix)
 	bt_add(&flow->ended_n, 1);
 }
 
-/* A third thread sees numbers that can be. */
+/* A third thread reads consistent numbers. */
 static void look_on(void *context, uint32_t ix)
 {
 	struct flow *flow = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Profiles begin and end while signals of earlier ones still come in: each is whole, and nobody writes to one
- * that has been given up (EDGE sampler.state, EDGE sampler.taken).
+ * Profiles start and stop while signals of earlier ones are still delivered: each is complete, and a
+ * destroyed one is never written to (EDGE sampler.state, EDGE sampler.taken).
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static void signal_itself(void *context, uint32_t ix)
 	}
 }
 
-/* Reads a profile to its end. */
+/* Parses a profile to its end. */
 static void check_profile(const struct bt_buf *profile)
 {
 	const uint64_t *word = (const uint64_t *)(const void *)profile->ptr + HEAD_WORDS;
@@ -73,7 +73,7 @@ static void profiles_are_whole_whenever_signals_come(void **state)
 	struct bt_buf out = {0};
 
 	(void)state;
-	assert_int_equal(bt_sampler_begin(&out), BT_OK); /* from now on a signal ends nobody */
+	assert_int_equal(bt_sampler_begin(&out), BT_OK); /* from now on signals do not end the process */
 	bt_sampler_end(&out);
 	bt_buf_fini(&out);
 	end_ns = stress_end_ns();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Memory follows what is there when a large cluster becomes small (I7): a pipeline is filled, and nearly all
- * nodes and pods go. Those that stay have low slots and indices then, without being replaced, and what is in
- * use is near to what a pipeline needs that knew no others; so it is when they are replaced one by one
- * as well. Arguments: how many nodes, and of how many one stays.
+ * Memory is bounded by the live objects when a large cluster shrinks (I7): a pipeline is filled, and nearly
+ * all nodes and pods are deleted. The remaining ones move to low slots and indices, and memory use is near to
+ * that of a pipeline that never had others; likewise after they are replaced one by one. Arguments: the
+ * number of nodes, and of how many one stays.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -22,21 +22,21 @@
 
 enum { PODS = 3, KINDS = 200, AT_ONCE = 1000 };
 
-/* What a pod takes by its index, in ledger, queue and counters; and of so many times the indices that are in
- * use at least an array may have room. */
+/* What a pod takes by its index, in ledger, queue and counters. An array may have room for at most ROOM
+ * times the indices in use. */
 #define POD_BYTES (sizeof(struct bt_pod) + 40)
 #define ROOM	  8
-/* What a node keeps that has no others beside it: a chunk of published nodes, pages of names. */
+/* Memory of a node without neighbours: a chunk of published nodes, pages of names. */
 #define SCATTERED_BYTES ((size_t)1536)
 
-/* Detectors take their time, and count no bytes. */
+/* Race detectors are slow, and count no bytes. */
 #if BT_VALGRIND || defined(BT_TSAN) || defined(__SANITIZE_ADDRESS__)
 static uint32_t node_n = 4000, each = 50;
 #else
 static uint32_t node_n = 100000, each = 50;
 #endif
 
-/* Two of a node's pods are on it when they come, one is decided. */
+/* Two of a node's pods are bound when they are added, one is decided. */
 static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, struct bt_pod_object *out)
 {
 	struct bt_container_object *container = bt_arena_zalloc(arena, sizeof(*container));
@@ -57,7 +57,7 @@ static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, st
 	}
 }
 
-/* A node and its pods, or some of them. */
+/* Adds or deletes a node and its pods, or some of them. */
 static void feed(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind, uint32_t number, uint32_t first,
 	uint32_t last)
 {
@@ -80,7 +80,7 @@ static void feed(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind, ui
 	}
 }
 
-/* Those nodes that stay, with these of their pods, or all others. */
+/* The nodes that stay, with these of their pods; or all others. */
 static void feed_all(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind, bool others, uint32_t first,
 	uint32_t last)
 {
@@ -92,7 +92,7 @@ static void feed_all(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind
 	bt_pipeline_settle(pipeline);
 }
 
-/* New ones come for those that had stayed. */
+/* Replaces the nodes that stayed. */
 static void replace_all(struct bt_pipeline *pipeline)
 {
 	for (uint32_t i = 0; i < node_n; i += each) {
@@ -163,7 +163,7 @@ static void a_cluster_that_has_become_small_takes_what_a_small_one_takes(void **
 	bt_pipeline_destroy(pipeline);
 }
 
-/* Without pods what is left is as large as the nodes that stay are many. */
+/* Without pods, memory use is proportional to the remaining nodes. */
 static void nodes_that_stay_take_little_more_than_so_many_nodes(void **state)
 {
 	struct bt_pipeline *pipeline = make_pipeline();

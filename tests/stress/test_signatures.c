@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Signatures that come and go under stress: threads make and let go signatures of the same few kinds, and one
- * retires those that nobody holds. What is held is what it was made of, equal pods have one signature, and
- * in the end nothing is left.
+ * Signatures under stress: threads make and release signatures of the same few kinds, and one retires unused
+ * ones. A held signature stays unchanged, equal pods have one signature, and at the end none is left.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,10 +25,10 @@ struct work {
 	uint64_t seed, steps_max;
 	int64_t end_ns;
 	_Atomic uint64_t step_n, retired_n;
-	_Atomic uint32_t makers; /* that are not done */
+	_Atomic uint32_t makers; /* still running */
 };
 
-/* A pod and what it points to. */
+/* A pod and the objects that it points to. */
 struct made_pod {
 	struct bt_pod_object object;
 	struct bt_container_object container;
@@ -69,7 +68,7 @@ static void check(const struct work *work, const struct bt_signature *signature,
 	STRESS_CHECK(key != BT_NAME_NONE && bt_labels_get(signature->labels, key) != BT_NAME_NONE);
 }
 
-/* By time alone, a busy machine could end it before anything was retired. */
+/* By time alone, a busy machine could end it before a signature was retired. */
 static bool goes_on(struct work *work)
 {
 	return bt_add_relaxed(&work->step_n, 1) < work->steps_max &&
@@ -93,7 +92,7 @@ static void make(void *context, uint32_t ix)
 			check(work, held[at], kinds[at]);
 			bt_signature_release(held[at]);
 		}
-		/* Some are met all the time, others seldom. */
+		/* Some kinds are frequent, others rare. */
 		kinds[at] = (uint32_t)bt_rng_below(&rng, bt_rng_below(&rng, 2) ? 4 : KINDS);
 		make_pod(&pod, kinds[at]);
 		held[at] = bt_signature_make(maker, &pod.object);
@@ -151,7 +150,7 @@ static void run(void *context)
 	bt_signatures_retire(work->signatures, 0, &ixs);
 	bt_signatures_free_retired(work->signatures);
 	STRESS_CHECK(bt_signatures_count(work->signatures) == 0);
-	/* Each maker has some in hand, each kind has one, and what is being retired counts once more. */
+	/* Each maker holds some, each kind has one, and one being retired counts twice. */
 	STRESS_CHECK(bt_signatures_end(work->signatures) <= 2 * KINDS + MAKERS);
 	STRESS_CHECK(bt_intern_count(work->dictionary->intern) == name_n);
 	bt_signatures_destroy(work->signatures);

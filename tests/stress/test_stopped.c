@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A thread of a pipeline that does not go on, because a debugger has stopped it or the system does not let it
- * run: it is named, the others are not, and nothing is lost when it goes on.
+ * A thread of a pipeline that makes no progress, because a debugger has stopped it or the system does not
+ * schedule it: it is reported, the others are not, and no data is lost when it continues.
  */
 #include <dirent.h>
 #include <sys/prctl.h>
@@ -15,7 +15,7 @@
 
 enum { NODES = 20, PODS = 30, THREADS = 4, STALL_NS = 30000000 };
 
-/* The threads, and where each can be held while it works. */
+/* The threads, and where each can be held during work. */
 static const struct {
 	const char *name, *point;
 } threads[THREADS] = {{"ingest", "pipeline.ingest"}, {"publish", "pipeline.publish"},
@@ -56,7 +56,7 @@ static bool is_stalled(const struct lab *lab, const char *name)
 	return false;
 }
 
-/* Only that thread, once it is. On a busy machine another may look so for a while. */
+/* Waits until only that thread is reported. On a busy machine another may be reported for a while. */
 static void await_stall_of(const struct lab *lab, const char *name)
 {
 	for (uint32_t alone = 0; !alone;) {
@@ -81,7 +81,7 @@ static bool all_wait(const struct lab *lab)
 	return true;
 }
 
-/* A pipeline of four threads, for which there is nothing to do yet. */
+/* An idle pipeline of four threads. */
 static void begin(struct lab *lab)
 {
 	struct bt_pipeline_options options = lab_options(lab);
@@ -99,7 +99,7 @@ static void begin(struct lab *lab)
 	}
 }
 
-/* Everything that was fed has been decided and bound. */
+/* All pods that were fed have been decided and bound. */
 static void end(struct lab *lab)
 {
 	struct bt_pipeline_decision *decision;
@@ -118,7 +118,7 @@ static void end(struct lab *lab)
 
 /* ---- a debugger ---- */
 
-/* The kernel's number of the thread of that name. */
+/* The kernel's ID of the thread with this name. */
 static pid_t find_thread(const char *name)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -147,7 +147,7 @@ struct debugger {
 	int says[2], hears[2]; /* pipes */
 };
 
-/* The debugger's life: stops the thread, says so, lets it go on when asked to. */
+/* The debugger process: stops the thread, reports that, and continues it on request. */
 static void debug(const struct debugger *d, pid_t thread)
 {
 	int status;
@@ -162,7 +162,7 @@ static void debug(const struct debugger *d, pid_t thread)
 	_exit(0);
 }
 
-/* Returns: false when the system does not let one process debug another. */
+/* Returns: false when the system does not allow debugging another process. */
 static bool stop_thread(struct debugger *d, pid_t thread)
 {
 	char byte;
@@ -190,7 +190,7 @@ static void let_go(struct debugger *d)
 	close(d->hears[1]);
 }
 
-/* While it sleeps, so that it holds no lock of the C library's. */
+/* Stops it while it sleeps, so that it holds no lock of the C library. */
 static void a_thread_that_a_debugger_has_stopped_is_named_and_loses_nothing(void **state)
 {
 	(void)state;
@@ -212,7 +212,7 @@ static void a_thread_that_a_debugger_has_stopped_is_named_and_loses_nothing(void
 	}
 }
 
-/* ---- held while it works ---- */
+/* ---- held during work ---- */
 
 static void a_thread_that_is_held_at_work_is_named_and_loses_nothing(void **state)
 {
@@ -245,7 +245,7 @@ static void nobody_is_named_who_has_nothing_to_do(void **state)
 	}
 	for (uint32_t i = 0; i < THREADS; i++) {
 		while (is_stalled(&lab, threads[i].name)) {
-			bt_thread_yield(); /* for a moment only: the machine is busy */
+			bt_thread_yield(); /* temporary: the machine is busy */
 		}
 	}
 	feed_all(&lab);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names end with what had them (I7): nodes of ever new names come and go, as where a cluster scales itself,
- * and with each of them devices, and a namespace with a Service, controllers, a budget, a PodGroup, a claim,
- * and pods that these select, which are decided. What is in use, and the slots that nodes have, is at the end
- * as much as early on; in one thread, and with all of the pipeline's. Arguments: how many nodes come in all,
- * and how many are there at a time.
+ * Names are freed with their objects (I7): nodes with ever new names are added and deleted, as by a
+ * cluster autoscaler, and with each of them devices, and a namespace with a Service, controllers, a
+ * budget, a PodGroup, a claim, and pods that these select, which are decided. Memory use and the nodes'
+ * slots are at the end as early on; in one thread, and with all threads of the pipeline. Arguments: nodes
+ * in total, and at a time.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -25,7 +25,7 @@ enum { KEPT = 60, PODS = 3 };
 
 static uint32_t turn_n = 4000, alive_n = 60;
 
-/* ---- what comes and goes ---- */
+/* ---- objects ---- */
 
 static void put(struct bt_arena *arena, struct bt_meta_object *meta, const char *what, uint32_t number)
 {
@@ -46,7 +46,7 @@ static void make_workload(struct bt_arena *arena, uint32_t number, struct bt_wor
 	put_label(arena, &out->selector.match_labels, "app", number);
 }
 
-/* One of the pods of a turn: it waits for any node, has been on its turn's one, or was nominated to it. */
+/* One of the pods of a turn: unbound, bound to the turn's node, or nominated to it. */
 static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, struct bt_pod_object *out)
 {
 	struct bt_container_object *container = bt_arena_zalloc(arena, sizeof(*container));
@@ -78,7 +78,7 @@ static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, st
 	}
 }
 
-/* The node's devices: one. */
+/* The node's slice, with one device. */
 static void make_slice(struct bt_arena *arena, uint32_t number, struct bt_resource_slice_object *out)
 {
 	out->meta.name = bt_build_text(arena, "slice-%" PRIu32, number);
@@ -96,7 +96,7 @@ static void make_slice(struct bt_arena *arena, uint32_t number, struct bt_resour
 	out->device_n = 1;
 }
 
-/* A class that claims name, and that serves for a resource of its own. */
+/* A class that claims name, and that backs a resource of its own. */
 static void make_class(struct bt_arena *arena, uint32_t number, struct bt_device_class_object *out)
 {
 	out->meta.name = bt_build_text(arena, "class-%" PRIu32, number);
@@ -104,7 +104,7 @@ static void make_class(struct bt_arena *arena, uint32_t number, struct bt_device
 	out->extended_resource = bt_build_text(arena, "example.com/serves-%" PRIu32, number);
 }
 
-/* A claim that has a share of it. */
+/* A claim with a share of the device. */
 static void make_claim(struct bt_arena *arena, uint32_t number, struct bt_resource_claim_object *out)
 {
 	struct bt_device_selector_object *selector = bt_arena_zalloc(arena, sizeof(*selector));
@@ -140,7 +140,7 @@ static void make_claim(struct bt_arena *arena, uint32_t number, struct bt_resour
 	out->allocated = true;
 }
 
-/* Of what a turn consists, in some order. */
+/* The objects of a turn, in some order. */
 static const enum bt_kind kinds[] = {BT_KIND_NAMESPACE, BT_KIND_POD_GROUP, BT_KIND_NODE, BT_KIND_SERVICE,
 	BT_KIND_POD, BT_KIND_REPLICA_SET, BT_KIND_POD, BT_KIND_REPLICATION_CONTROLLER, BT_KIND_POD,
 	BT_KIND_STATEFUL_SET, BT_KIND_POD_DISRUPTION_BUDGET, BT_KIND_RESOURCE_SLICE, BT_KIND_RESOURCE_CLAIM,
@@ -148,7 +148,7 @@ static const enum bt_kind kinds[] = {BT_KIND_NAMESPACE, BT_KIND_POD_GROUP, BT_KI
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-/* The nth object of a turn: pods' nodes come before them or after, and go so. */
+/* The nth object of a turn: the pods' nodes are added and deleted before them, or after. */
 static void make_object(struct bt_arena *arena, uint32_t number, uint32_t nth, struct bt_object *out)
 {
 	uint32_t at = number % 2 ? KINDS - 1 - nth : nth;
@@ -194,7 +194,7 @@ static void make_object(struct bt_arena *arena, uint32_t number, uint32_t nth, s
 	}
 }
 
-/* ---- what is in use ---- */
+/* ---- memory in use ---- */
 
 struct peak {
 	size_t bytes, names, slots, published, pods, signatures, devices;
@@ -229,7 +229,7 @@ static void show(const char *when, const struct peak *peak)
 		peak->signatures, peak->devices);
 }
 
-/* A few in a hundred, and where tables double. */
+/* A tolerance of a few per cent, and of a doubling where tables double. */
 static void check(const struct peak *early, const struct peak *late)
 {
 	show("early", early);
@@ -238,7 +238,7 @@ static void check(const struct peak *early, const struct peak *late)
 	assert_in_range(late->names, 0, early->names + early->names / 20 + 50);
 	assert_in_range(late->pods, 0, early->pods + 10);
 	assert_in_range(late->devices, 0, (size_t)alive_n + 10);
-	/* An eighth may be of nodes that have gone, and those that pods keep. */
+	/* An eighth may belong to deleted nodes, and to those that pods refer to. */
 	assert_in_range(late->slots, 1, 2 * (size_t)alive_n + 20);
 }
 
@@ -262,7 +262,7 @@ static struct bt_pipeline *make_pipeline(const struct bt_config *config)
 
 	options.limits.sources = 1;
 	options.limits.ingest_threads = 2;
-	/* What is kept at hand is there early on. */
+	/* Small caches fill up early on. */
 	options.limits.spent = options.limits.tombstones = 16;
 	struct bt_pipeline *pipeline = bt_pipeline_create(config, &options, &errors);
 	assert_non_null(pipeline);
@@ -277,7 +277,7 @@ static void what_is_in_use_follows_what_is_there(void **state)
 	struct bt_gates gates;
 
 	(void)state;
-	bt_gates_init(&gates, bt_release_find(bt_str("1.36"))); /* whose groups are done */
+	bt_gates_init(&gates, bt_release_find(bt_str("1.36"))); /* groups are complete there */
 	bt_config_init_default(&config, &gates);
 	config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
 	config.gates.on[BT_GATE_DRA_EXTENDED_RESOURCE] = true;
@@ -331,7 +331,7 @@ static void nor_with_threads_do_slots_and_names_grow(void **state)
 	uint64_t event_n = 0;
 
 	(void)state;
-	bt_gates_init(&gates, bt_release_find(bt_str("1.36"))); /* whose groups are done */
+	bt_gates_init(&gates, bt_release_find(bt_str("1.36"))); /* groups are complete there */
 	bt_config_init_default(&config, &gates);
 	config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
 	config.gates.on[BT_GATE_DRA_EXTENDED_RESOURCE] = true;
@@ -348,7 +348,7 @@ static void nor_with_threads_do_slots_and_names_grow(void **state)
 		}
 		feed(pipeline, BT_WATCH_EVENT_APPLY, i);
 		event_n += KINDS;
-		/* Many are on their way at a time, in between none. */
+		/* Many turns overlap at a time; sometimes none does. */
 		if (i % 16 == 0 && (tenth == 2 || tenth == 9)) {
 			wait_for(pipeline, event_n);
 			bt_pipeline_call(pipeline, look, tenth == 2 ? &early : &late);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The writer under stress: several binder threads, a scheduling thread's reports, a watch and a client with a
- * thread of its own, whose server forgets to answer now and then. Every binding is answered once, with the
- * texts it was asked with (EDGE write.inbox).
+ * The writer under stress: several binder threads, a scheduling thread's reports, a watch, and a client
+ * with its own thread, whose server sometimes does not answer. Every binding is answered once, with its own
+ * texts (EDGE write.inbox).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,10 +21,10 @@
 #include "tools/cluster/write/writer.h"
 
 #define BINDERS	 3
-#define PODS	 3000 /* a binder */
+#define PODS	 3000 /* per binder */
 #define DRAIN_NS INT64_C(60000000000)
 
-/* ---- a client whose server is a table ---- */
+/* ---- a client with a table in place of the server ---- */
 
 struct task {
 	struct task *next;
@@ -70,7 +70,7 @@ uint64_t bt_http_send(struct bt_http *http, const struct bt_http_call *call)
 
 void bt_http_after(struct bt_http *http, int64_t delay_ns, void (*call)(void *context), void *context)
 {
-	/* What is to happen later happens soon: an early timer only looks. */
+	/* Later callbacks run soon: an early timer does no harm. */
 	int64_t wait_ns = delay_ns < 1000000 ? delay_ns : 1000000;
 
 	(void)http;
@@ -119,7 +119,7 @@ static void perform(struct task *task)
 	bt_mem_free(task);
 }
 
-/* Takes what is due. Returns: false at the end. */
+/* Takes the tasks that are due. Returns: false at the end. */
 static bool take_tasks(struct task **out)
 {
 	int64_t now_ns = bt_clock_monotonic_ns();
@@ -275,7 +275,7 @@ static void send_request(void *context, uint32_t ix)
 	}
 }
 
-/* The watch shows the pods, waiting and on nodes, while they are bound. */
+/* The watch shows the pods, unbound and bound, while they are being bound. */
 static void show_pods(void *context, uint32_t ix)
 {
 	struct bt_writer *writer = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a selector: it is compiled or refused with a reason, and what is compiled answers for any
- * device, the same each time, within its limits.
+ * Any bytes as a selector: it compiles, or is rejected with a reason. A compiled one gives the same result
+ * for a device each time, within its limits.
  */
 #include "engine/base/check.h"
 #include "plugins/dynamic_resources/cel.h"
@@ -20,7 +20,7 @@ static void check_device(const struct bt_cel *cel, const struct bt_cel_device *d
 	BT_REQUIRE((result == BT_CEL_ERROR) == (first.len > 0));
 	bt_buf_fini(&first);
 	bt_buf_fini(&second);
-	/* Memory is returned now and then, so that leaks show. */
+	/* Frees memory from time to time, so that leaks show. */
 	bt_cel_scratch_fini(&scratch);
 }
 
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct bt_cel_device bare = {.driver = BT_STR("d"), .allow_multiple_allocations = true};
 	struct bt_buf error = {0};
 
-	/* What is read depends on the size alone, so that a corpus stays what it was. */
+	/* The language depends on the size alone, so that a corpus keeps its meaning. */
 	unsigned language = BT_CEL_CONSUMABLE_CAPACITY | (size % 2 ? BT_CEL_LISTS | BT_CEL_INCLUDES : 0);
 	struct bt_cel *cel = bt_cel_compile((struct bt_str){(const char *)data, size}, language, &error);
 	BT_REQUIRE((cel == NULL) == (error.len > 0));

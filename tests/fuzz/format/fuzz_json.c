@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as JSON: skipping and walking find the same errors, and the object reader ends, with the same
- * objects and problems when others read ahead of it.
+ * Any bytes as JSON: skipping and walking find the same errors. The object reader terminates, with the same
+ * objects and problems when helpers read ahead.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ static void read_scalar(struct bt_json *json, enum bt_json_type type)
 	}
 }
 
-/* Reads one value with every call of the cursor; as deep as the cursor allows. */
+/* Reads one value by every function of the cursor, as deep as the cursor allows. */
 static void walk(struct bt_json *json)
 {
 	enum bt_json_type type = bt_json_peek(json);
@@ -72,7 +72,7 @@ static void compare(struct bt_str text)
 	while (bt_json_more(json) && bt_json_error(json)->status == BT_OK) {
 		walk(json);
 	}
-	/* What is stepped over may be nested more deeply. */
+	/* Skipped values may be nested more deeply. */
 	if (bt_json_error(json)->status != BT_DEPTH) {
 		BT_REQUIRE(bt_json_error(json)->status == skipped.status);
 		BT_REQUIRE(bt_json_error(json)->offset == skipped.offset);
@@ -81,7 +81,7 @@ static void compare(struct bt_str text)
 	bt_arena_fini(&arena);
 }
 
-/* What the objects and problems of a text are. */
+/* The objects and problems of a text. */
 static struct bt_buf read_objects(struct bt_str text, uint32_t helper_n)
 {
 	struct bt_buf out = {0};
@@ -108,7 +108,7 @@ static void compare_readers(struct bt_str text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* A copy of its own size, so that a byte too far is noticed. */
+	/* A copy of exactly this size, so that reads past its end are detected. */
 	char *bytes = bt_mem_realloc(NULL, 1, size + !size);
 	struct bt_str text = {bytes, size};
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as YAML: what comes out is JSON that parses, each byte of it has a line, and the object reader
- * ends.
+ * Any bytes as YAML: the output is valid JSON, each byte of it has a line, and the object reader terminates.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -37,7 +36,7 @@ static void convert(struct bt_str text)
 			continue;
 		}
 		bt_json_begin(json, out, &arena);
-		/* Aliases may nest deeper than allowed without a syntax error. */
+		/* Nested aliases may exceed the depth limit without a syntax error. */
 		bool ok = bt_json_skip(json) && !bt_json_more(json);
 		BT_REQUIRE(ok || bt_json_error(json)->status == BT_DEPTH);
 		BT_REQUIRE(bt_yaml_line(yaml, out.len) >= bt_yaml_line(yaml, 0));
@@ -49,7 +48,7 @@ static void convert(struct bt_str text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* A copy of its own size, so that a byte too far is noticed. */
+	/* A copy of exactly this size, so that reads past its end are detected. */
 	char *bytes = bt_mem_realloc(NULL, 1, size + !size);
 	struct bt_str text = {bytes, size};
 	struct bt_object_reader *reader = bt_object_reader_create(ignore, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What every answer must be: one line that holds one JSON document.
+ * Checks that an answer is one line with one JSON document.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a scheduler configuration: the reader ends with a configuration whose profiles all resolve, or
- * with a text. The first byte decides about the feature gates.
+ * Any bytes as a scheduler configuration: the reader returns a configuration whose profiles all resolve, or
+ * an error. The first byte selects the feature gates.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static void resolve_all(const struct bt_config *config)
 	bt_mem_free(resolved);
 }
 
-/* What is written of an accepted configuration is accepted again, and written alike. */
+/* An accepted configuration, written and read back, is accepted and written identically. */
 static void read_back(const struct bt_config *config, const struct bt_gates *gates)
 {
 	struct bt_buf first = {.len = 0}, second = {.len = 0}, error = {.len = 0};

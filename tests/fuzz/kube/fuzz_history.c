@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a history: it is refused with a reason and a remedy, or answered with one line of JSON, the
- * same twice.
+ * Any bytes as a history: rejected with a reason and a remedy, or answered with one line
+ * of JSON, the same twice.
  */
 #include "answer_line.h"
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Plays and says what went wrong, if anything did. Returns whether there is an answer. */
+/* Plays the history; writes the answer or the error. Returns whether there is an answer. */
 static bool play(const struct bt_history *history, struct bt_buf *out_line)
 {
 	struct bt_buf error = {0};

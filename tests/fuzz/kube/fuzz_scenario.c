@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a scenario: it is refused with a reason, or answered with one line of JSON, the same twice.
+ * Any bytes as a scenario: rejected with a reason, or answered with one line of JSON, the same twice.
  */
 #include "answer_line.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parses any bytes as a quantity: an accepted one can be rounded, added and written, and parsing its
- * canonical text gives the same quantity.
+ * Parses any bytes as a quantity: a valid one can be rounded, added and written, and parsing its canonical
+ * text gives the same quantity.
  */
 #include "engine/base/check.h"
 #include "engine/model/quantity.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as the requirements of a selector, cut at line ends into operator, key and values: they are
- * compiled or refused with a reason, and what is compiled answers for any label.
+ * Any bytes as the requirements of a selector, split by lines into operator, key and values: they compile, or
+ * are rejected with a reason. A compiled selector can be evaluated for any label.
  */
 #include "engine/base/check.h"
 #include "engine/model/selector.h"

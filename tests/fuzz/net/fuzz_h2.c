@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as what a server says by HTTP/2: the client's real thread, with TLS and connecting replaced when
- * this is linked. Whatever comes, every call ends once and in order, no answer is longer than the client
- * allows, and an answer that is whole has a status.
- *
- * The first byte says which calls are made, the second one what they do; then records: type, flags, stream
- * and length (a byte each) and the payload, sent as a frame of that type. Types from RAW on are no frames.
+ * Any bytes as a server's HTTP/2: the client's real thread, with TLS and connecting replaced at link time.
+ * Whatever the server sends, every call ends once and in order, no response exceeds the client's limit, and a
+ * complete response has a status. The first byte selects the calls, the second one their options; then follow
+ * records: type, flags, stream and length (a byte each) and the payload, sent as a frame of that type. Types
+ * from RAW on are not sent as frames.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define CALLS	 4u
 #define BODY_MAX (64u << 10)
-#define PREFACE	 24u /* bytes before a client's first frame */
+#define PREFACE	 24u /* bytes before the client's first frame */
 #define HEAD	 9u  /* of a frame */
 
 enum special { RAW = 0xf8, WAIT, RESUME, CANCEL };
@@ -162,9 +161,9 @@ void bt_client_tls_sent(struct bt_client_tls *tls, size_t n)
 	out->len -= n;
 }
 
-/* ---- connecting: the first connection is the server's that is played, later ones are cut at once ---- */
+/* ---- connecting: the first connection reaches the simulated server, later ones are closed at once ---- */
 
-static int first_end[2]; /* the client's end until it has connected, and ours */
+static int first_end[2]; /* the client's end until it has connected, and the server's */
 
 struct bt_resolver *bt_resolver_create(
 	const char *host, const char *port, void (*came)(void *context), void *context)
@@ -222,7 +221,7 @@ struct play {
 	struct one calls[CALLS];
 	uint32_t call_n, end_n;
 	struct bt_latch over;
-	_Atomic bool pauses; /* atomic: heads pause their calls */
+	_Atomic bool pauses; /* atomic: response heads pause their calls */
 };
 
 static void take_head(void *context, const struct bt_http_head *head)
@@ -268,7 +267,7 @@ static void resume_all(void *context)
 	}
 }
 
-/* Call i: a GET or a POST, whose answer is taken whole or in parts. */
+/* Starts calls: a GET or a POST, whose response is read whole or in parts. */
 static void begin_calls(struct play *play, uint8_t what)
 {
 	play->call_n = 1 + what % CALLS;
@@ -277,7 +276,7 @@ static void begin_calls(struct play *play, uint8_t what)
 		bool posts = (what >> (2 + i)) & 1, streams = ((what >> 6) ^ i) & 1;
 
 		one->play = play;
-		/* The numbers of a new client's calls are counted from 1. */
+		/* Calls of a new client are numbered from 1. */
 		one->id = i + 1;
 		uint64_t id = bt_http_send(
 			play->http, &(struct bt_http_call){.method = posts ? BT_HTTP_POST : BT_HTTP_GET,
@@ -298,7 +297,7 @@ static void arrive(void *context)
 	bt_latch_open(context);
 }
 
-/* Returns when the client has read what was there, and has done what a test said. */
+/* Returns when the client has read all input, and has run queued callbacks. */
 static void settle(struct play *play)
 {
 	for (int i = 0; i < 2; i++) {
@@ -321,7 +320,7 @@ static void say(const char *bytes, size_t n)
 		ssize_t done = send(first_end[1], bytes, n, MSG_NOSIGNAL);
 
 		if (done < 0 && errno != EAGAIN && errno != EINTR) {
-			return; /* the client has had enough */
+			return; /* the client has closed the connection */
 		}
 		while (done < 0 && recv(first_end[1], waste, sizeof(waste), 0) > 0) {
 		}
@@ -340,7 +339,7 @@ static void say_frame(uint8_t type, uint8_t flags, uint32_t stream, const uint8_
 	say((const char *)bytes, HEAD + n);
 }
 
-/* Reads frames of the client until so many requests have begun. */
+/* Reads frames of the client until this many requests have started. */
 static void await_requests(uint32_t wanted)
 {
 	struct pollfd ready = {.fd = first_end[1], .events = POLLIN};
@@ -383,7 +382,7 @@ static void play_record(struct play *play, const uint8_t *head, const uint8_t *p
 		bt_http_cancel(play->http, 1 + which % play->call_n);
 		settle(play);
 		break;
-	default: /* streams of the calls are odd; 0 is the connection */
+	default: /* streams of requests are odd; 0 is the connection */
 		say_frame(head[0] & 0x0f, head[1], which ? 2 * which - 1 : 0, payload, n);
 		break;
 	}
@@ -391,7 +390,7 @@ static void play_record(struct play *play, const uint8_t *head, const uint8_t *p
 
 static void play_server(struct play *play, const uint8_t *data, size_t size)
 {
-	say_frame(4, 0, 0, NULL, 0); /* SETTINGS: calls go out */
+	say_frame(4, 0, 0, NULL, 0); /* SETTINGS: the client sends requests */
 	await_requests(play->call_n);
 	for (size_t at = 0; at + 4 <= size;) {
 		size_t left = size - at - 4, n = data[at + 3] < left ? data[at + 3] : left;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a journal: it is played to its end, or it ends with a reason, twice the same. The bytes are
- * taken as they are, and once more with the sums of their records set right, as whoever writes a journal
- * could.
+ * Any bytes as a journal: replayed to its end, or rejected with a reason, the same twice. The bytes are
+ * replayed unchanged, and again with corrected checksums, as an attacker could write them.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { HEAD_BYTES = 12, SUM_BYTES = 4 };
 
-/* The records until one that is not there to its end, with their sums. */
+/* The records up to the first incomplete one, with their checksums. */
 static void seal(struct bt_str bytes, struct bt_buf *out)
 {
 	struct bt_str rest = bt_str_sub(bytes, HEAD_BYTES, bytes.len);
@@ -35,7 +34,7 @@ static void seal(struct bt_str bytes, struct bt_buf *out)
 	}
 }
 
-/* Returns false when there is nothing to play. */
+/* Returns false when there is nothing to replay. */
 static bool play(struct bt_str bytes, struct bt_replay_result *out_result, struct bt_buf *out_text)
 {
 	struct bt_journal_reader reader;

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		enum bt_status nodes = bt_openb_parse_nodes(&reader, "nodes", text, &trace);
 		enum bt_status pods = bt_openb_parse_pods(&reader, "pods", text, &trace);
 
-		/* Whatever is refused or skipped has been complained about. */
+		/* Every rejected or skipped line has been reported. */
 		BT_REQUIRE(complaint_n >= trace.skipped_n);
 		BT_REQUIRE((nodes == BT_OK && pods == BT_OK) || complaint_n > 0);
 		for (size_t i = 1; i < trace.pod_n; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as protobuf: as a body in its envelope, as a bare pod, node, event, metadata or status. What is
- * decoded can be written as JSON, and an error says something about a place in the bytes.
+ * Any bytes as protobuf: as a body in its envelope, as a bare pod, node, event, metadata or status. A decoded
+ * object can be written as JSON, and an error names a position in the bytes.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ static void decode(const struct bt_proto *proto, enum bt_kind kind, struct bt_st
 	if (extent != BT_PROTO_WHOLE) {
 		BT_REQUIRE(error.text && error.offset <= bytes.len);
 	}
-	/* The object's identity does not depend on how much else can be read. */
+	/* The object's identity does not depend on how much of the rest can be decoded. */
 	(void)bt_proto_identify(proto, kind, bytes, &arena, &again, &error);
 	BT_REQUIRE(bt_str_eq(object.meta.name, again.meta.name) &&
 		   bt_str_eq(object.meta.namespace_, again.meta.namespace_) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as the body of a list or a watch: cut into pieces they give the same parts as at once, and what a
- * part means can be asked for. The first byte chooses the form, the second how long the pieces are.
+ * Any bytes as the body of a list or a watch: split into pieces they give the same parts as at once, and the
+ * accessors of a part work. The first byte selects the encoding, the second the size of the pieces.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ static void look(struct bt_watch_frame_reader *reader, enum bt_stream_form form,
 		(void)bt_watch_frame_list_meta(reader, is_proto, part, &meta);
 	} else if (is_list ||
 		   bt_watch_frame_open(reader, is_proto, bt_kind_info(BT_KIND_POD), part, &type, &part)) {
-		char *copy = bt_mem_copy(part.ptr, part.len); /* the reader's memory is used again */
+		char *copy = bt_mem_copy(part.ptr, part.len); /* the reader reuses its memory */
 		const struct bt_str bytes = {copy, part.len};
 
 		if (bt_watch_frame_object(reader, is_proto, bt_kind_info(BT_KIND_POD), bytes, &arena,
