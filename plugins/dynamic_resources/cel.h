@@ -74,7 +74,7 @@ struct bt_cel_device {
 
 enum bt_cel_result { BT_CEL_FALSE, BT_CEL_TRUE, BT_CEL_ERROR };
 
-/* Memory for matching, reused between matches. Zero-initialised when empty. One thread at a time. */
+/* Memory for matching, reused between matches. A zero-initialised one is empty. One thread at a time. */
 struct bt_cel_scratch {
 	struct bt_arena arena;
 };

@@ -31,7 +31,7 @@ struct plain_pod {
 	bool missed;
 };
 
-/* Zero-initialised except for options when empty. options.log_limit: 1 to PLAIN_LOG. */
+/* Empty when zero-initialised, except for options. options.log_limit: 1 to PLAIN_LOG. */
 struct plain_queue {
 	struct bt_queue_options options;
 	struct plain_pod pods[PLAIN_PODS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A fake API server: objects with UIDs and resourceVersions, and for each kind the log of its changes, which
- * is what a watch shows.
+ * A fake API server: objects with UIDs and resourceVersions, and for each kind a log of
+ * changes that watches read.
  */
 #pragma once
 
@@ -20,9 +20,8 @@ enum sim_stream {
 
 struct sim_event {
 	uint32_t ix;
-	uint32_t shown; /* to which schedulers, by a watch, not only by a list that came after it */
-	struct sim_object
-		object; /* of one that has gone: not there, its last state and a version of its own */
+	uint32_t shown; /* bitmap of the schedulers that got it by a watch, not only by a later list */
+	struct sim_object object; /* a deletion: not there, with the last state and its own version */
 };
 
 struct sim_log {
@@ -38,46 +37,44 @@ struct sim_api {
 	struct sim_log logs[SIM_STREAM_N];
 };
 
-/* What the server says, as HTTP does. */
+/* Responses, with HTTP's numbers. */
 enum sim_reply { SIM_CREATED = 201, SIM_NOT_FOUND = 404, SIM_CONFLICT = 409, SIM_SERVER_ERROR = 500 };
 
-/* The API object as a stream shows it; it lives in the arena. */
+/* The API object as a stream delivers it; it lives in the arena. */
 const struct bt_object *sim_shown(
 	struct bt_arena *arena, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
 
-/* Owns: sim_api_fini. All zeroes is an empty one. */
+/* Owns: sim_api_fini. A zero-initialised one is empty. */
 void sim_api_fini(struct sim_api *api);
 
-/* Creates an object (a new UID) or says anew what it is; the object's own fields are taken from what. */
+/* Creates an object (with a new UID) or updates it; takes the object's own fields from what. */
 void sim_api_put(struct sim_api *api, enum sim_stream stream, uint32_t ix, const struct sim_object *what);
 void sim_api_remove(struct sim_api *api, enum sim_stream stream, uint32_t ix);
 
 /* pods/binding. Source: BindingREST.assignPod, v1.36.3. */
 enum sim_reply sim_api_bind(struct sim_api *api, uint32_t slot, uint32_t uid, uint32_t node);
 
-/* Deletes a pod: at once when it is on no node and nothing keeps it, else it goes when its grace is over. */
+/* Deletes a pod: immediately if it is on no node and has no finalizer, else after its grace period. */
 void sim_api_delete_pod(struct sim_api *api, uint32_t slot, int64_t now_ns, int64_t grace_s, bool preempted);
 
 /*
- * What a binder writes before it binds: the ResourceClaim has that device and is reserved for the pod.
- * Returns: false when the claim has gone, or has another device, or no room. Source: bindClaim, v1.36.3.
+ * The binder's writes before it binds: the ResourceClaim has that device and is reserved for the pod.
+ * Returns: false when the claim was deleted, or has another device, or no room. Source: bindClaim, v1.36.3.
  */
 bool sim_api_reserve_device(struct sim_api *api, uint32_t claim, uint32_t claim_uid, uint32_t uid,
 	uint32_t node, uint32_t device);
 
-/* A pod does not use its claims any more: the binder's part when it fails, the claim controller's otherwise,
+/* A pod no longer uses its claims: after a failure the binder does this, otherwise the claim controller,
  * which frees the device later. */
 void sim_api_release_devices(struct sim_api *api, uint32_t uid);
 
-/* An allocation that nobody uses is taken back. */
+/* Removes an allocation that no pod uses. */
 void sim_api_deallocate(struct sim_api *api, uint32_t claim);
 
-/* The kubelet's part: pods whose grace is over are gone; and the claim controller's: devices that nobody uses
- * are free.
- */
+/* The kubelet removes pods after their grace period; the claim controller frees unused devices. */
 void sim_api_finish_pods(struct sim_api *api, int64_t now_ns);
 
-/* How many events of a log came after that version. */
+/* The number of events in a log after that version. */
 static inline uint32_t sim_log_since(const struct sim_log *log, uint64_t version)
 {
 	uint32_t n = 0;

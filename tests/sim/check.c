@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What must hold after every step, and when nothing moves any more.
+ * Invariants after every step, and at rest.
  */
 #include "sim.h"
 
@@ -8,7 +8,7 @@
 
 #define MIB (INT64_C(1) << 20)
 
-/* The binder has answered so, and the engine has taken the answer. */
+/* The binder has confirmed the eviction, and the engine has applied its answer. */
 static bool is_being_evicted(const struct sim *sim, uint32_t slot)
 {
 	return sim->known[slot].evicted && sim->known[slot].ix != BT_NO_POD &&
@@ -40,7 +40,7 @@ static void collect_devices(const struct sim *sim, struct sim_state *out)
 		}
 		if (sim->shown[SIM_DEVICE_STREAM][claim].there &&
 			sim->shown[SIM_DEVICE_STREAM][claim].uid == binding->claim_uid) {
-			/* It may have been shown before the binder has answered. */
+			/* The watch may have shown it before the binder's answer. */
 			out->devices[claim] =
 				out->devices[claim].node == SIM_NONE ? device : out->devices[claim];
 		} else {
@@ -82,7 +82,7 @@ void sim_collect(const struct sim *sim, struct sim_state *out)
 	}
 }
 
-/* The slot of a node, live or not; BT_NO_NODE when the engine has never heard of it. */
+/* The slot of a node, live or not; BT_NO_NODE if the engine does not know it. */
 static uint32_t slot_of(struct bt_engine *engine, uint32_t node)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
@@ -173,7 +173,7 @@ static void check_description(struct sim *sim, struct bt_engine *engine, uint32_
 	expect(sim, "I4", node, "pods", snapshot->rooms[slot].pods, shown->node.pods);
 }
 
-/* Is the pod where it must be? */
+/* Is the pod in the expected state? */
 static void check_pod(struct sim *sim, struct bt_engine *engine, const struct sim_state *state, uint32_t slot)
 {
 	const struct sim_object *shown = &sim->shown[SIM_POD_STREAM][slot];
@@ -222,7 +222,7 @@ static void check_counts(struct sim *sim, struct bt_engine *engine, const struct
 	}
 }
 
-/* Nodes that have got other slots since the last time. */
+/* Records nodes that have moved to other slots. */
 static void note_moves(struct sim *sim)
 {
 	const struct bt_engine_counts counts = bt_engine_counts(sim->engines[0]);
@@ -242,7 +242,7 @@ void sim_check(struct sim *sim)
 	for (uint32_t e = 0; e < sim->engine_n && !sim->failed; e++) {
 		struct bt_engine *engine = sim->engines[e];
 
-		/* Nodes that a cycle has frozen catch up when it ends. */
+		/* Nodes frozen during a cycle catch up at its end. */
 		bool frozen = bt_ledger_is_frozen(bt_engine_cache(engine)->ledger);
 
 		for (uint32_t node = 0; node < SIM_NODES && !frozen; node++) {
@@ -266,11 +266,11 @@ void sim_check(struct sim *sim)
 /* ---- at rest ---- */
 
 /*
- * Would upstream let the pod wait as well? Its hints miss: a pod that is on
- * another node than it was nominated to, or assumed on, or that changes while it is assumed; other pods'
- * anti-affinity when a node comes, changes or goes; a claim in use when the node of its user goes. And what
- * lets a pod back while PreEnqueue keeps it out, because its victims are being evicted, is lost; upstream
- * lets it wait for ever then. Source: QueueingHints of InterPodAffinity and VolumeRestrictions, PreEnqueue of
+ * Does upstream keep the pod waiting, too? Its hints miss some events: a pod on
+ * another node than its nominated one, or assumed on one, or changed while assumed; other pods'
+ * anti-affinity when a node is added, changed or deleted; a claim in use when its user's node is deleted.
+ * And an event that could requeue a pod while PreEnqueue gates it for its victims is lost; then upstream
+ * never requeues it. Source: QueueingHints of InterPodAffinity and VolumeRestrictions, PreEnqueue of
  * DefaultPreemption, v1.36.3.
  */
 static bool is_kept_out(const struct sim *sim, uint32_t slot)
@@ -297,7 +297,7 @@ static bool waits(const struct sim_object *pod)
 	       !pod->pod.spec.gated && !pod->pod.spec.foreign;
 }
 
-/* Does the pod fit, and also with the pods that are nominated to the node and that it has to yield to? */
+/* Does the pod fit, also beside pods of higher priority that are nominated to the node? */
 static bool fits_beside_nominated(
 	const struct sim *sim, const struct sim_state *state, uint32_t slot, uint32_t node)
 {
@@ -318,7 +318,7 @@ static bool fits_beside_nominated(
 	       sim_judge(&with, slot, spec, node, &why) == SIM_YES;
 }
 
-/* How many more members a pod's gang lacks; 0: it is of none. UINT32_MAX: there is no such group. */
+/* How many more members a pod's gang needs; 0: it has no gang. UINT32_MAX: the group does not exist. */
 static uint32_t lacks(const struct sim *sim, uint32_t slot)
 {
 	const struct sim_object *group = &sim->shown[SIM_GROUP_STREAM][sim_namespace_of(slot)];
@@ -335,18 +335,18 @@ static uint32_t lacks(const struct sim *sim, uint32_t slot)
 
 #define MOST_TRIES 100000
 
-/* Members of a gang that wait, and how they might be decided. */
+/* Waiting members of a gang, and how they might be decided. */
 struct gang {
 	const struct sim *sim;
 	struct sim_state state;
 	uint32_t slots[SIM_PODS], n;
-	uint32_t tries; /* that are left */
+	uint32_t tries; /* attempts left */
 };
 
 /*
- * May it come to nothing when these members, as bits, are decided one after the other, and so many have to
- * get nodes? Whichever pod comes next, and whichever node that fits it gets, is as bad as it can be: what is
- * decided on the way is not known here. Where there are too many ways the answer is yes.
+ * Can the gang fail when these members (a bitmap) are decided in some order, and this many must get nodes?
+ * Assumes the worst order and the worst feasible node for each, because the actual ones are not known here.
+ * Returns true when there are too many ways to try.
  */
 static bool may_fail(struct gang *gang, uint32_t left, uint32_t lacking)
 {
@@ -385,7 +385,7 @@ static bool may_fail(struct gang *gang, uint32_t left, uint32_t lacking)
 	return false;
 }
 
-/* Lists those of the pod's gang that wait. Returns whether it can be shown what becomes of them. */
+/* Lists the waiting members of the pod's gang. Returns whether the outcome can be predicted. */
 static bool list_gang(const struct sim *sim, uint32_t first, struct gang *gang)
 {
 	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
@@ -395,7 +395,7 @@ static bool list_gang(const struct sim *sim, uint32_t first, struct gang *gang)
 			sim_namespace_of(slot) != sim_namespace_of(first)) {
 			continue;
 		}
-		/* Two may want the same device. */
+		/* Two members may need the same device. */
 		if (pod->pod.spec.device_claim != SIM_NONE) {
 			return false;
 		}
@@ -404,7 +404,7 @@ static bool list_gang(const struct sim *sim, uint32_t first, struct gang *gang)
 	return true;
 }
 
-/* A gang that lacks several pods waits, though they fit in whatever order they come. */
+/* A gang that needs several pods may wait, if some order of its members fails. */
 static bool check_gang(struct sim *sim, const struct sim_state *state, uint32_t slot, bool flushed)
 {
 	struct gang gang = {.sim = sim, .state = *state, .tries = MOST_TRIES};
@@ -417,7 +417,7 @@ static bool check_gang(struct sim *sim, const struct sim_state *state, uint32_t 
 	if (may_fail(&gang, (1u << gang.n) - 1, lacking)) {
 		return false;
 	}
-	/* What lets one of them back need not let the others back: then it takes the flush. */
+	/* An event that requeues one member need not requeue the others: then the flush does. */
 	if (flushed) {
 		sim_fail(sim, "I3",
 			"pod-%" PRIu32 " waits, but the %" PRIu32
@@ -456,10 +456,10 @@ bool sim_check_waiting(struct sim *sim, bool flushed)
 	return any;
 }
 
-/* What the engine says of a pod and each node: refused by whom, or the total. */
+/* The engine's verdict for a pod and each node: the refusing plugin, or the total. */
 struct opinion {
 	int64_t of[SIM_NODES];
-	bool preempts; /* victims would have to go */
+	bool preempts; /* it would need victims */
 };
 
 static void ask(struct bt_engine *engine, uint32_t pod_ix, struct opinion *out)
@@ -487,7 +487,7 @@ static void ask(struct bt_engine *engine, uint32_t pod_ix, struct opinion *out)
 	bt_explanation_fini(&x);
 }
 
-/* Adds a pod of a shape and asks about it. */
+/* Adds a pod of a shape and evaluates it. */
 static void probe(struct sim *sim, struct bt_engine *engine, uint32_t shape, struct opinion *out)
 {
 	const uint32_t slot = 1000 + shape % SIM_PLAIN_SHAPES;
@@ -505,7 +505,7 @@ static void probe(struct sim *sim, struct bt_engine *engine, uint32_t shape, str
 	ask(engine, ix, out);
 }
 
-/* An engine that is shown nothing but what there is. */
+/* A new engine that gets only the current objects. */
 static struct bt_engine *fold(struct sim *sim)
 {
 	struct bt_engine *engine = sim_engine_create(sim, false, false);
@@ -574,8 +574,8 @@ static void check_reported(struct sim *sim)
 	}
 }
 
-/* A pod that lost its claim is gated, and keeps its nomination. Made anew it would have none up to 1.36,
- * which nominates a pod that enters the active queue. Since 1.37 it would have that of its status. A failed
+/* A pod that lost its claim is gated, and keeps its nomination. When it is re-added, up to 1.36 it has none,
+ * because only entering the active queue nominates a pod. Since 1.37 it has that of its status. A failed
  * binding ends a nomination, but the simulation writes the status only after the pod's next cycle. */
 static bool is_nominated_without_its_claim(struct sim *sim, uint32_t slot)
 {
@@ -597,13 +597,13 @@ void sim_check_rest(struct sim *sim)
 	for (uint32_t node = 0; node < SIM_NODES; node++) {
 		unclear |= sim->port_twice[node];
 	}
-	/* A pod that waits alone of its gang keeps its nomination, but would not get it now. */
+	/* The only waiting pod of a gang keeps its nomination, but would not get it now. */
 	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
 		unclear |= sim_is_grouped(sim, slot) && sim_nominated(sim, slot) != SIM_NONE;
 		unclear |= is_nominated_without_its_claim(sim, slot);
 	}
 	for (uint32_t i = 0; i < 24 && !sim->failed && !unclear; i++) {
-		/* Also some that have more to them. */
+		/* Includes some with more fields. */
 		uint32_t shape = i < 16 ? i : SIM_PLAIN_SHAPES + i;
 
 		probe(sim, folded, shape, &want);

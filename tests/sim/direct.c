@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The engine's own calls, made in every engine of a simulation; all decide the same (I9), and what is
- * malformed is refused (I6).
+ * Calls every engine of a simulation directly. All make the same decisions (I9), and reject malformed
+ * objects (I6).
  */
 #include "sim.h"
 
@@ -20,7 +20,7 @@ static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, u
 
 	if (engine == sim->engines[0] && !sim->pipeline) {
 		if (!sim->begun) {
-			/* In a group's cycle nothing else has happened. */
+			/* In a group's cycle the source has shown no change yet. */
 			sim->deciding = sim->shown[SIM_POD_STREAM][sim_number(engine, pod->name)].pod.spec;
 		}
 		sim_add_binding(sim, (struct sim_binding){.slot = sim_number(engine, pod->name),
@@ -41,7 +41,7 @@ static void evict_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, 
 	if (sim->pipeline) {
 		return;
 	}
-	/* All engines are shown the same, within the cycle. */
+	/* All engines get the same events within the cycle. */
 	if (!sim->settling && bt_hash_u64(sim->seed ^ (uint64_t)sim->step_no << 32 ^ victim.uid) % 8 == 0) {
 		sim->faults[SIM_EVICTION_FAILED_AT_ONCE]++;
 		bt_engine_evict_failed(engine, for_ix);
@@ -106,7 +106,7 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 	return engine;
 }
 
-/* ---- what the engine is shown ---- */
+/* ---- events ---- */
 
 enum bt_status sim_take(
 	struct bt_engine *engine, const struct bt_object *object, bool there, uint32_t *out_ix)
@@ -120,7 +120,7 @@ enum bt_status sim_take(
 	return status;
 }
 
-/* Tells all engines of an object, or of its end. */
+/* Passes an object, or its deletion, to all engines. */
 static void take(struct sim *sim, const struct bt_object *object, bool there, bool known)
 {
 	uint32_t first_ix = BT_NO_POD, ix;
@@ -139,7 +139,7 @@ static void take(struct sim *sim, const struct bt_object *object, bool there, bo
 	}
 }
 
-/* No engine takes it. */
+/* No engine accepts it. */
 static void refuse(struct sim *sim, const struct bt_object *object)
 {
 	for (uint32_t e = 0; e < sim->engine_n; e++) {
@@ -343,7 +343,7 @@ void sim_evict_failed(struct sim *sim, const struct sim_eviction *eviction)
 	}
 }
 
-/* ---- what must be refused ---- */
+/* ---- malformed objects ---- */
 
 static enum bt_status add_again(struct bt_engine *engine, const struct bt_pod_object *pod)
 {
@@ -359,7 +359,7 @@ static void ignore(void *context, const struct bt_diagnosis *diagnosis)
 	(void)diagnosis;
 }
 
-/* Text that is no object is reported, and nothing comes of it. */
+/* Text that is no object is reported and has no effect. */
 static enum bt_status read_nonsense(uint32_t what)
 {
 	static const char *const texts[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PodGroups in a simulation: members are decided together, and of a gang enough get nodes or none does.
+ * PodGroups in a simulation: members are decided together; of a gang enough get nodes, or none does.
  */
 #include "sim.h"
 
@@ -22,7 +22,7 @@ static bool is_held(const struct sim *sim, uint32_t uid)
 	return false;
 }
 
-/* Members of a slot's group that are on nodes, or that are not. */
+/* Counts members of a slot's group that are on nodes, or not. */
 static uint32_t count(const struct sim *sim, uint32_t slot, bool on_nodes)
 {
 	uint32_t n = 0;
@@ -66,14 +66,14 @@ void sim_check_group(struct sim *sim, uint32_t slot, uint32_t before_n, uint32_t
 	sim->faults[SIM_GANG_BACK] += placed_n == 0 && fits_n > 0 && min_count > 1;
 }
 
-/* The group's cycle, as the first engine goes through it. */
+/* The group's cycle, recorded from the first engine. */
 struct cycle {
 	struct sim *sim;
 	uint32_t fits_n;
 	bool preempts;
 };
 
-/* A member has been decided, beside those that have nodes. */
+/* A member has been decided, with the others on their nodes. */
 static void judge_member(void *context, struct bt_engine *engine, struct bt_decision *decision)
 {
 	struct cycle *cycle = context;
@@ -85,7 +85,7 @@ static void judge_member(void *context, struct bt_engine *engine, struct bt_deci
 	sim_judge_decision(sim, engine, decision);
 	cycle->preempts |= decision->victim_n > 0;
 	cycle->fits_n += decision->outcome == BT_PLACED;
-	/* Who preempts counts on its node beside its victims. */
+	/* A preemptor counts on its node beside its victims. */
 	uint32_t node_ix = decision->outcome == BT_PLACED ? decision->node_ix : decision->nominated_ix;
 	if (node_ix != BT_NO_NODE) {
 		sim->in_group[sim->in_group_n++] = (struct sim_placed){
@@ -132,7 +132,7 @@ void sim_decide_group(struct sim *sim, uint32_t pod_ix)
 		placed_n += group.members[i].decision.outcome == BT_PLACED;
 		sim_patch_after(sim, &group.members[i].decision);
 	}
-	/* Who makes room for some of it lets the others wait. */
+	/* If a member preempts, the others wait. */
 	sim_check_group(sim, slot, before_n, cycle.preempts ? 0 : cycle.fits_n, placed_n);
 	sim_note_ports(sim);
 }

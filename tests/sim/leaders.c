@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Two schedulers over one API server, of which one leads (I8): each reads the streams by itself, the leader
- * decides and binds, the other one is on hold. The lease is a record with the time at which it was renewed;
- * who leads stops writing some time before others may take it, and who takes it decides nobody until it has
- * been shown of everything that was written before. A leader may be stopped, and is late to see what has
- * become of its lease.
+ * Two schedulers with one API server; one of them leads (I8). Each has its own watches; the leader decides
+ * and binds, the other one waits. The lease is a record with its renewal time. A leader stops writing some
+ * time before others may take the lease, and a new leader decides no pod until it has seen all earlier
+ * writes. A leader may be stopped, and notice late that it has lost the lease.
  */
 #include "sim.h"
 
@@ -11,24 +10,22 @@
 
 #include "engine/base/hash.h"
 
-#define SCHEDULERS 2
-#define LEASE_S	   15 /* until somebody else may take it. As leaseDuration */
-#define RENEW_S                                                                                              \
-	10 /* until who has it writes nothing any more without having renewed it. As renewDeadline           \
-	    */
-#define STEP_NS	      (SIM_SECOND / 2) /* the lease's clock knows no jumps */
+#define SCHEDULERS    2
+#define LEASE_S	      15	       /* as leaseDuration: until another scheduler may take it */
+#define RENEW_S	      10	       /* as renewDeadline: until the holder stops writing */
+#define STEP_NS	      (SIM_SECOND / 2) /* the lease's clock does not jump */
 #define STOPPED_STEPS 60
 #define REST_SECONDS  400
 #define FLUSH_SECONDS 331
 
 struct leaders {
 	struct sim *sims[SCHEDULERS];
-	uint32_t holder; /* SIM_NONE: nobody has had the lease yet */
+	uint32_t holder; /* SIM_NONE: no scheduler yet */
 	int64_t now_ns, renewed_ns;
-	int64_t deadline_ns[SCHEDULERS];   /* until when each may write, as it knows */
-	uint64_t caught_up_at[SCHEDULERS]; /* what it has to have been shown before it decides */
+	int64_t deadline_ns[SCHEDULERS];   /* until when each may write, to its knowledge */
+	uint64_t caught_up_at[SCHEDULERS]; /* the version that it must have seen before it decides */
 	uint32_t stopped_until[SCHEDULERS], step_no;
-	uint32_t bound_uids[SIM_PODS]; /* by slot: the pod that a scheduler has bound */
+	uint32_t bound_uids[SIM_PODS]; /* by slot: the pod bound by a scheduler */
 };
 
 static bool may_write(const struct leaders *l, uint32_t i)
@@ -36,7 +33,7 @@ static bool may_write(const struct leaders *l, uint32_t i)
 	return l->now_ns < l->deadline_ns[i];
 }
 
-/* Has it been shown of all that was written up to a version? */
+/* Has it seen all writes up to a version? */
 static bool has_seen(const struct sim *sim, uint64_t version)
 {
 	for (int s = 0; s < SIM_STREAM_N; s++) {
@@ -55,7 +52,7 @@ static bool has_seen(const struct sim *sim, uint64_t version)
 	return true;
 }
 
-/* A scheduler looks after its lease. */
+/* A scheduler renews or takes the lease. */
 static void tend(struct leaders *l, uint32_t i)
 {
 	struct sim *sim = l->sims[i];
@@ -87,7 +84,7 @@ static void stop_leader(struct leaders *l)
 	}
 }
 
-/* What a scheduler has written: nothing if it does not lead, and no pod twice. */
+/* Checks a scheduler's writes: none without the lease, and no pod twice. */
 static void check_writes(struct leaders *l, uint32_t i, const uint32_t before[SIM_STREAM_N])
 {
 	struct sim *sim = l->sims[i];
@@ -112,7 +109,7 @@ static void check_writes(struct leaders *l, uint32_t i, const uint32_t before[SI
 	}
 }
 
-/* The notes of both are shown by the first. */
+/* Merges the records of both into the first. */
 static void gather(struct leaders *l)
 {
 	struct sim *first = l->sims[0], *second = l->sims[1];
@@ -149,7 +146,7 @@ static void act(struct leaders *l, uint32_t i, struct sim_step step)
 
 static void play(struct leaders *l, struct sim_step step)
 {
-	/* By the step itself, so that others may be left out. */
+	/* From the step itself, so that others may be removed. */
 	uint64_t random = bt_hash_u64(l->sims[0]->seed ^ (uint64_t)step.op << 56 ^ (uint64_t)step.a << 40 ^
 				      (uint64_t)step.b << 20 ^ step.c);
 	uint32_t i = random % SCHEDULERS;
@@ -159,7 +156,7 @@ static void play(struct leaders *l, struct sim_step step)
 	case SIM_OP_visit:
 		stop_leader(l);
 		break;
-	case SIM_OP_starve: /* memory is short in a process, and both are in this one */
+	case SIM_OP_starve: /* memory pressure concerns the process, which both share */
 	case SIM_OP_hold:
 		break;
 	case SIM_OP_clock:
@@ -169,7 +166,7 @@ static void play(struct leaders *l, struct sim_step step)
 		break;
 	default:
 		if (step.op < SIM_OP_deliver) {
-			act(l, 0, step); /* it is about the API server alone */
+			act(l, 0, step); /* it concerns the API server only */
 		} else if (!is_stopped(l, i)) {
 			act(l, i, step);
 		}
@@ -183,7 +180,7 @@ static void play(struct leaders *l, struct sim_step step)
 	gather(l);
 }
 
-/* Nobody is stopped any more, nothing goes wrong, and time passes. Returns: are both at rest? */
+/* No scheduler is stopped any more, no faults occur, and time passes. Returns: are both at rest? */
 static bool settle(struct leaders *l)
 {
 	int64_t latest_ns = 0;
@@ -205,7 +202,7 @@ static bool settle(struct leaders *l)
 		}
 		gather(l);
 		l->now_ns += SIM_SECOND;
-		/* What the second has written, the first has to be shown of. */
+		/* The first must have seen the second's writes. */
 		if (rest && !l->sims[l->holder]->held && has_seen(l->sims[0], UINT64_MAX) &&
 			has_seen(l->sims[1], UINT64_MAX)) {
 			return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plays histories in processes of their own, and takes steps out of those that fail.
+ * Plays histories in child processes, and removes steps from failing ones.
  */
 #include "minimize.h"
 
@@ -40,7 +40,7 @@ BT_NORETURN static void play_and_tell(const struct sim_history *history, bool tr
 {
 	sim_limit_cpu(PATIENCE_S);
 	if (!trace) {
-		/* While steps are tried out, what assertions print is of no use. */
+		/* While steps are removed, output of assertions is useless. */
 		(void)!freopen("/dev/null", "w", stderr);
 	}
 	struct sim *sim = sim_play(history, trace);
@@ -98,7 +98,7 @@ struct sim_verdict sim_try(const struct sim_history *history, bool trace, struct
 	return verdict;
 }
 
-/* The history without n steps from from on. */
+/* The history without n steps, from from on. */
 static struct sim_history without(const struct sim_history *history, uint32_t from, uint32_t n)
 {
 	struct sim_history shorter = {.seed = history->seed, .piped = history->piped};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What must hold. Source: the plugins of the default profile, v1.36.3.
+ * The rules. Source: the plugins of the default profile, v1.36.3.
  */
 #include "model.h"
 
@@ -53,7 +53,7 @@ static bool port_taken(const struct sim_state *state, uint32_t port, uint32_t no
 	return false;
 }
 
-/* The domain of a node; SIM_NONE when it is in none. */
+/* The domain of a node; SIM_NONE: it has none. */
 static uint32_t domain_of(const struct sim_state *state, uint32_t node, enum sim_scope scope)
 {
 	if (!state->nodes[node].there) {
@@ -70,7 +70,7 @@ static bool is_like(const struct sim_placed *placed, uint32_t slot, uint32_t app
 	return sim_namespace_of(placed->slot) == sim_namespace_of(slot) && placed->spec.label == app;
 }
 
-/* How many pods of an application are in a domain; SIM_NONE: in any at all. */
+/* The number of an application's pods in a domain; SIM_NONE: in all domains. */
 static uint32_t count_like(const struct sim_state *state, uint32_t slot, uint32_t app, enum sim_scope scope,
 	uint32_t domain, bool leaving_too)
 {
@@ -86,7 +86,7 @@ static uint32_t count_like(const struct sim_state *state, uint32_t slot, uint32_
 	return n;
 }
 
-/* Does a pod in reach not want this one near it? */
+/* Does a pod in reach have anti-affinity to this one? */
 static bool is_shunned(
 	const struct sim_state *state, uint32_t slot, const struct sim_pod_spec *spec, uint32_t node)
 {
@@ -115,7 +115,7 @@ static bool finds_its_like(
 	if (count_like(state, slot, spec->app, spec->together, domain, true)) {
 		return true;
 	}
-	/* The first of its kind may go anywhere. */
+	/* The first pod of its application may go anywhere. */
 	return spec->label == spec->app &&
 	       count_like(state, slot, spec->app, spec->together, SIM_NONE, true) == 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The engine as a pipeline in one thread: the history says which stage steps next, rings are as small as they
- * can be. Each step applies at most one event, so that the simulation knows what the engine has been shown.
+ * The engine as a pipeline in one thread: the history selects the next stage; rings have minimal size. Each
+ * step applies at most one event, so that the simulation knows what the engine has seen.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 
 #define STREAM_THREADS 2
 #define BIND_THREADS   2
-#define BINDINGS       8  /* under way at a time; a group may have more */
-#define APPLIED	       8  /* events that are applied in a round without faults */
-#define CHECK_UNSURE   30 /* of 100 questions about a binding that stay without an answer */
+#define BINDINGS       8  /* at a time; a group may have more */
+#define APPLIED	       8  /* events applied per round without faults */
+#define CHECK_UNSURE   30 /* per cent of checks of a binding that get no answer */
 
-/* ---- events on their way ---- */
+/* ---- events in transit ---- */
 
 static bool push(struct sim *sim, enum sim_stream stream, struct bt_watch_event *watch_event,
 	struct sim_watch_event note)
@@ -63,7 +63,7 @@ bool sim_pipe_feed_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 		(struct sim_watch_event){.malformed = true, .object = object});
 }
 
-/* The watch event that comes out of a ring next, or NULL. */
+/* The next watch event of a ring, or NULL. */
 static const struct bt_watch_event *head_of(const struct bt_ring *ring)
 {
 	const struct bt_watch_event *watch_event = NULL;
@@ -76,7 +76,7 @@ static const struct bt_watch_event *head_of(const struct bt_ring *ring)
 	return watch_event;
 }
 
-/* The event that the publisher takes next, or NULL: streams take turns, and so do a stream's threads. */
+/* The publisher's next event, or NULL: streams take turns, and so do the threads of a stream. */
 static const struct bt_watch_event *next_to_publish(const struct sim *sim)
 {
 	const struct bt_pipeline *p = sim->pipeline;
@@ -90,7 +90,8 @@ static const struct bt_watch_event *next_to_publish(const struct sim *sim)
 	return watch_event;
 }
 
-/* Is it new? An object has one history: of the same UID by version, and what is gone does not come back. */
+/* Is it new? An object has one history: versions grow within a UID, and a deleted
+ * object does not come back. */
 static bool is_news(const struct sim *sim, const struct sim_watch_event *watch_event)
 {
 	const struct sim_object *last = &sim->published[watch_event->stream][watch_event->ix],
@@ -99,7 +100,7 @@ static bool is_news(const struct sim *sim, const struct sim_watch_event *watch_e
 	if (seen->there) {
 		return seen->version > last->version && (last->there || seen->uid != last->uid);
 	}
-	/* One that is younger has taken the name of the one that is known, so both are gone. */
+	/* A newer object has taken the name of the known one, so both are gone. */
 	return last->version == 0 ||
 	       (last->there && (seen->uid == last->uid || seen->version > last->version));
 }
@@ -124,7 +125,7 @@ static uint32_t number_or_none(struct bt_str name)
 	return name.len ? sim_number_of(name) : SIM_NONE;
 }
 
-/* ---- the twin: the same, one by one (I9) ---- */
+/* ---- the twin: the same, event by event (I9) ---- */
 
 static struct bt_engine *twin(struct sim *sim)
 {
@@ -140,7 +141,7 @@ static void tell_twin_object(struct sim *sim, const struct bt_object *object, bo
 	sim->starved_until[BT_MEM_OBJECT] = until;
 }
 
-/* The twin takes what the pipeline has taken, memory or not. */
+/* The twin applies what the pipeline has applied, even if memory is short. */
 static void tell_twin(struct sim *sim, const struct sim_watch_event *note)
 {
 	tell_twin_object(
@@ -155,7 +156,7 @@ static void twin_tick(struct sim *sim)
 	}
 }
 
-/* What the binder has answered; where it has not, what was shown counts, which the twin knows as well. */
+/* The binder's answer; without one, the watch decides, which the twin sees, too. */
 static void twin_end_binding(struct sim *sim, const struct sim_binding *binding)
 {
 	struct bt_binding_answer answer = {.bound = false};
@@ -178,7 +179,7 @@ static void tell_of_failure(struct sim *sim, const struct sim_eviction *eviction
 	}
 }
 
-/* Evictions that are over. Those that have failed and matter let the preemptor be tried again. */
+/* Evictions that are over. A failed one that matters makes the preemptor retry. */
 static void end_evictions(struct sim *sim)
 {
 	for (uint32_t i = 0; i < sim->eviction_n;) {
@@ -214,7 +215,7 @@ static void twin_evict(struct sim *sim)
 	}
 }
 
-/* The twin's next step, and its pod. */
+/* The twin's next cycle, and its pod. */
 static uint32_t twin_next(struct sim *sim, struct bt_decision *out)
 {
 	struct bt_group_decision group;
@@ -261,7 +262,7 @@ static void twin_decide(struct sim *sim, const struct bt_pipeline_decision *deci
 	}
 }
 
-/* ---- what the pipeline has done ---- */
+/* ---- effects of the pipeline ---- */
 
 /* Bindings that are over. */
 static void sync(struct sim *sim)
@@ -282,7 +283,7 @@ static void sync(struct sim *sim)
 	sim_note_ports(sim);
 }
 
-/* Events that nothing came of. */
+/* Events without effect. */
 static uint64_t left_alone_n(const struct bt_pipeline_counts *counts)
 {
 	return counts->refused_n + counts->unknown_n + counts->stale_n;
@@ -326,7 +327,7 @@ static bool apply(struct sim *sim)
 		sim_account(sim, note.stream, note.ix, &note.object);
 	}
 	if (note.malformed && twin(sim)) {
-		/* What is refused is taken note of: where nodes get their slots depends on how often. */
+		/* Counts rejected objects: the slots of nodes depend on their number. */
 		tell_twin_object(sim, &watch_event->object, watch_event->kind == BT_WATCH_EVENT_APPLY);
 	}
 	bt_pipeline_apply_step(sim->pipeline);
@@ -380,20 +381,20 @@ static void reply(struct sim *sim, struct sim_binding *binding)
 
 	binding->replied = true;
 	(void)bt_pipeline_answer(sim->pipeline, binding->handle, &answer);
-	/* What is answered twice counts once. */
+	/* Duplicate answers count once. */
 	if (binding->uid % 8 == 0 && bt_pipeline_bound(sim->pipeline, binding->handle) != BT_CONFLICT) {
 		sim_fail(sim, "I2", "a second answer is taken");
 	}
 }
 
-/* Looks at the API server, which knows. */
+/* Checks the pod at the API server, which knows the truth. */
 static void check_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct sim *sim = context;
 	struct sim_binding *binding = binding_of(sim, ask);
 
 	sim->faults[SIM_ASKED_AGAIN]++;
-	/* Its answer, which is on its way, has the claims that it has written. */
+	/* Its pending answer has the claims that it has written. */
 	if (sim->bind_how < CHECK_UNSURE || (binding && binding->wrote && !binding->replied)) {
 		(void)bt_pipeline_unknown(pipeline, ask->handle);
 		return;
@@ -473,7 +474,7 @@ static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct 
 
 /* ---- decisions ---- */
 
-/* Is a waiting pod nominated that this one has to yield to? */
+/* Is a pod of higher priority, which this one must respect, nominated to a node? */
 static bool yields(struct sim *sim, uint32_t slot)
 {
 	int32_t priority = sim->shown[SIM_POD_STREAM][slot].pod.spec.priority;
@@ -502,7 +503,7 @@ static void check_victims(struct sim *sim, const struct bt_pipeline_decision *de
 	}
 }
 
-/* Of a gang none was placed, or enough. */
+/* Of a gang no member was placed, or enough were. */
 static void check_groups(struct sim *sim)
 {
 	for (uint32_t i = 0; i < SIM_GROUPS; i++) {
@@ -522,7 +523,7 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 	if (sim->held) {
 		sim_fail(sim, "I8", "pod-%" PRIu32 " is decided by who does not lead", slot);
 	}
-	/* Of this pod there is no older binding any more. */
+	/* This pod has no older binding any more. */
 	sync(sim);
 	twin_decide(sim, decision, slot);
 	if (decision->outcome == BT_SKIPPED) {
@@ -553,7 +554,7 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 		return;
 	}
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
-		/* Also of the pods that were nominated to the node before. */
+		/* Includes pods nominated to the node before. */
 		if (sim->known[i].ix != BT_NO_POD && (i == slot || decision->victim_n)) {
 			sim_patch(sim, sim->known[i].ix, i == slot && decision->nominated.len);
 		}
@@ -579,7 +580,7 @@ static bool schedule(struct sim *sim)
 	while (apply(sim)) {
 	}
 	uint32_t batch = sim->pipeline->limits.batch;
-	/* First the clock, then the decisions: the twin has to know what time has done. */
+	/* First the clock, then decisions: the twin must know the effects of time. */
 	sim->pipeline->limits.batch = 0;
 	bool any = bt_pipeline_schedule_step(sim->pipeline);
 	sim->pipeline->limits.batch = batch;
@@ -612,7 +613,7 @@ bool sim_pipe_stage(struct sim *sim, uint32_t which)
 	case 7:
 		return schedule(sim);
 	default:
-		/* All of them. */
+		/* All stages. */
 		for (uint32_t stage = 0; stage < 7; stage++) {
 			any |= sim_pipe_stage(sim, stage);
 		}
@@ -620,7 +621,7 @@ bool sim_pipe_stage(struct sim *sim, uint32_t which)
 	}
 }
 
-/* The twin takes answers in the order in which they come: then one is taken at a time. */
+/* The twin applies answers in their order of arrival, so only one is applied at a time. */
 static void take_answer(struct sim *sim)
 {
 	if (twin(sim)) {
@@ -682,7 +683,7 @@ bool sim_pipe_is_idle(const struct sim *sim)
 	return sim->event_n == 0 && bt_pipeline_counts(sim->pipeline).binding_n == 0;
 }
 
-/* A binder that takes no more while it has some. */
+/* A binder that accepts no requests while it has some. */
 static bool takes_few(void *context)
 {
 	const struct sim *sim = context;
@@ -690,7 +691,7 @@ static bool takes_few(void *context)
 	return bt_pipeline_counts(sim->pipeline).binding_n < 4;
 }
 
-/* ---- making one ---- */
+/* ---- setup ---- */
 
 void sim_pipe_create(struct sim *sim)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plain values of the simulation, and the API objects that they stand for.
+ * The simulation's plain values, and the API objects built from them.
  */
 #include "plain.h"
 
@@ -115,7 +115,7 @@ struct sim_pod_spec sim_pod_spec_of(uint32_t shape, uint32_t slot)
 
 /* ---- names ---- */
 
-/* Names that are asked for after every step are made once. */
+/* Names used after every step are built once. */
 #define NAMES	   SIM_PODS
 #define NAME_BYTES 16
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Nodes, pods, claims and volumes of the simulation as plain values, small enough to be judged by a few lines
- * of code, and the API objects that they stand for. A value follows from one number, its shape.
+ * The simulation's nodes, pods, claims and volumes as plain values, so small that a few lines of code can
+ * check them, and the API objects built from them. A value follows from one number, its shape.
  */
 #pragma once
 
@@ -9,34 +9,34 @@
 
 #define SIM_NODES	  6
 #define SIM_PODS	  24
-#define SIM_CLAIMS	  4 /* each with a volume of the same number */
+#define SIM_CLAIMS	  4 /* each with the volume of the same number */
 #define SIM_BUDGETS	  4
-#define SIM_DEVICE_CLAIMS 4	   /* ResourceClaims, of one device each */
-#define SIM_USERS	  SIM_PODS /* of a ResourceClaim at a time: the API's 256 are more than there are */
-#define SIM_GROUPS	  2	   /* one a namespace */
+#define SIM_DEVICE_CLAIMS 4	   /* ResourceClaims with one device each */
+#define SIM_USERS	  SIM_PODS /* of a ResourceClaim at a time; fewer than the API's limit of 256 */
+#define SIM_GROUPS	  2	   /* one per namespace */
 #define SIM_OBJECTS	  SIM_PODS
 #define SIM_NONE	  UINT32_MAX
 
-/* How far a rule about other pods of the same application reaches. */
+/* Scope of a rule about pods of the same application. */
 enum sim_scope { SIM_NOWHERE = 0, SIM_HOST, SIM_ZONE };
 
 struct sim_node_spec {
 	int64_t milli_cpu, mem_mib, pods, widgets;
-	uint32_t zone; /* 0: it has no such label */
+	uint32_t zone; /* 0: no such label */
 	bool dedicated, unschedulable, broken;
 };
 
 struct sim_pod_spec {
 	int64_t milli_cpu, mem_mib, widgets;
 	int32_t priority;
-	uint32_t app;				/* whose like its rules are about */
-	uint32_t label;				/* what it is itself: at first the same */
-	uint32_t zone;				/* it must be in; 0: any */
+	uint32_t app;				/* the application that its rules concern */
+	uint32_t label;				/* its own application; initially the same */
+	uint32_t zone;				/* required; 0: any */
 	uint32_t port;				/* on the host; 0: none */
 	uint32_t claim;				/* SIM_NONE: none */
 	uint32_t device_claim;			/* the same */
-	enum sim_scope apart, together, spread; /* hard rules */
-	enum sim_scope likes;			/* soft ones */
+	enum sim_scope apart, together, spread; /* hard constraints */
+	enum sim_scope likes;			/* preferences */
 	bool tolerates, gated, foreign, never_preempts, finalized;
 	bool grouped; /* it belongs to the PodGroup of its namespace */
 };
@@ -49,24 +49,24 @@ struct sim_volume_spec {
 	uint32_t zone; /* 0: reachable from everywhere */
 };
 
-/* A PodDisruptionBudget of an application, in the namespace of its number. */
+/* The PodDisruptionBudget of an application, in the namespace with its number. */
 struct sim_budget_spec {
 	uint32_t app;
-	int32_t allowed; /* disruptions */
+	int32_t allowed; /* allowed disruptions */
 };
 
 struct sim_slice_spec {
-	uint32_t device_n; /* of the node of its number */
+	uint32_t device_n; /* of the node with its number */
 };
 
 struct sim_device_claim_spec {
-	uint32_t node, device;		   /* what is allocated; SIM_NONE: nothing */
-	uint32_t users[SIM_USERS], user_n; /* UIDs of the pods that it is reserved for */
-	uint32_t touched;		   /* how often something else has been changed */
+	uint32_t node, device;		   /* allocated device; SIM_NONE: none */
+	uint32_t users[SIM_USERS], user_n; /* UIDs of the pods for which it is reserved */
+	uint32_t touched;		   /* number of irrelevant changes */
 };
 
 struct sim_group_spec {
-	uint32_t min_count; /* of its gang; 0: it is none */
+	uint32_t min_count; /* of its gang; 0: no gang */
 };
 
 struct sim_pod {
@@ -76,7 +76,7 @@ struct sim_pod {
 	bool preempted, ended;
 };
 
-/* An object as the API server has it, or had it. */
+/* An object's current or earlier state at the API server. */
 struct sim_object {
 	bool there;
 	uint32_t uid;
@@ -94,8 +94,8 @@ struct sim_object {
 };
 
 struct sim_node_spec sim_node_spec_of(uint32_t shape);
-/* slot: the pod's number, which tells its namespace, in which its claim must be. From SIM_PLAIN_SHAPES on
- * there is more to a pod than before. */
+/* slot: the pod's number, which determines its namespace and so its claim's. From SIM_PLAIN_SHAPES on
+ * pods have more fields. */
 #define SIM_PLAIN_SHAPES 100000
 #define SIM_POD_SHAPES	 (2 * SIM_PLAIN_SHAPES)
 struct sim_pod_spec sim_pod_spec_of(uint32_t shape, uint32_t slot);
@@ -105,11 +105,11 @@ static inline uint32_t sim_namespace_of(uint32_t slot)
 	return slot % 2;
 }
 
-/* Texts live in the arena, or for ever. */
+/* Texts live in the arena, or are static. */
 struct bt_str sim_node_name(struct bt_arena *arena, uint32_t ix);
 struct bt_str sim_pod_name(struct bt_arena *arena, uint32_t slot);
 struct bt_str sim_namespace(struct bt_arena *arena, uint32_t slot);
-/* The number behind the last "-". */
+/* The number after the last "-". */
 uint32_t sim_number_of(struct bt_str name);
 
 /* The API objects; they live in the arena. */
@@ -127,6 +127,6 @@ const struct bt_object *sim_slice_object(
 	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
 const struct bt_object *sim_device_claim_object(
 	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
-/* The classes that all claims and volumes, and all devices, are of. */
+/* The class of all claims and volumes, and that of all devices. */
 const struct bt_object *sim_class_object(struct bt_arena *arena);
 const struct bt_object *sim_device_class_object(struct bt_arena *arena);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the engine was shown and has decided, as the simulation keeps account of it; and what must hold of
- * each decision: nothing that the rules forbid (I5), nobody refused who fits (I10), nobody bound twice
- * (I2).
+ * The simulation's record of what the engine has seen and decided; and the invariants of each decision: no
+ * rule is violated (I5), no pod is refused that fits (I10), no pod is bound twice (I2).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -28,7 +27,7 @@ uint32_t sim_node_number(struct bt_engine *engine, uint32_t node_ix)
 	return sim_number(engine, bt_engine_cache(engine)->view.snapshot->nodes[node_ix].name);
 }
 
-/* ---- what the engine is shown ---- */
+/* ---- events ---- */
 
 static void note_node(struct sim *sim, const struct sim_node_spec *spec)
 {
@@ -58,7 +57,7 @@ static void note_pod(struct sim *sim, const struct sim_pod *pod)
 		pod->ended ? " ended" : "");
 }
 
-/* What was assumed for a pod does not count any more; node is where it is instead. */
+/* Ends an assumption; the pod is on node now, or on none. */
 static void let_go(struct sim *sim, uint32_t uid, uint32_t node)
 {
 	for (uint32_t i = 0; i < sim->binding_n; i++) {
@@ -69,7 +68,7 @@ static void let_go(struct sim *sim, uint32_t uid, uint32_t node)
 	}
 }
 
-/* Is it decided, and its binding on its way? */
+/* Is it decided, with an open binding? */
 static bool is_held(const struct sim *sim, uint32_t uid)
 {
 	for (uint32_t i = 0; i < sim->binding_n; i++) {
@@ -95,18 +94,16 @@ static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_obje
 	struct sim_known *known = &sim->known[slot];
 
 	note_pod(sim, &object->pod);
-	known->twin_evicted = false; /* what is shown may be older than the answer that it is being deleted */
+	known->twin_evicted = false; /* an event may be older than the eviction's answer */
 	if (shown->there && (!object->there || object->uid != shown->uid)) {
 		sim->faults[SIM_POD_AGAIN] += object->there;
 		let_go(sim, shown->uid, SIM_NONE);
 		*known = (struct sim_known){.ix = BT_NO_POD, .confirmed = SIM_NONE};
 	}
-	/* Of what changes about an assumed pod nobody is shown. Source: updatePodInSchedulingQueue, v1.36.3.
-	 */
+	/* No waiting pod hears of changes of an assumed pod. Source: updatePodInSchedulingQueue, v1.36.3. */
 	sim->untold |= is_held(sim, object->uid) &&
 		       memcmp(&object->pod.spec, &shown->pod.spec, sizeof(shown->pod.spec)) != 0;
-	/* Nor is anybody when a nominated pod requests less than before: Update tries that pod alone again.
-	 */
+	/* Nor when a nominated pod requests less: Update requeues that pod alone. */
 	sim->untold |= shown->there && shown->uid == object->uid && sim_nominated(sim, slot) != SIM_NONE &&
 		       object->pod.spec.milli_cpu < shown->pod.spec.milli_cpu;
 	if (object->pod.node != SIM_NONE || object->pod.deletion_ns || object->pod.ended) {
@@ -117,7 +114,7 @@ static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_obje
 			       sim_nominated(sim, slot) != SIM_NONE);
 }
 
-/* Of two pods with one port on a node the first that goes frees it. */
+/* Of two pods on a node with the same port the first removal frees it. */
 void sim_note_ports(struct sim *sim)
 {
 	struct sim_state state;
@@ -138,7 +135,7 @@ void sim_note_ports(struct sim *sim)
 	}
 }
 
-/* What is shown of a claim is what counts, unless it is older than what a binder has written. */
+/* An event of a claim replaces its state, unless it is older than the binder's write. */
 static void account_of_device_claim(struct sim *sim, uint32_t ix, const struct sim_object *object)
 {
 	const struct sim_object *shown = &sim->shown[SIM_DEVICE_STREAM][ix];
@@ -154,7 +151,7 @@ static void account_of_device_claim(struct sim *sim, uint32_t ix, const struct s
 	sim->kept_version[ix] = 0;
 }
 
-/* What the pod whose cycle it is asks for now is what it is assumed with, even if it has gone then. */
+/* The pod's current requests at its cycle are those that are assumed, even if it is deleted by then. */
 static void follow(struct sim *sim, uint32_t slot, const struct sim_object *object)
 {
 	if (object->there && object->uid == sim->shown[SIM_POD_STREAM][slot].uid) {
@@ -263,7 +260,7 @@ void sim_begin_cycle(struct sim *sim, uint32_t slot, uint32_t uid)
 	judge(sim, slot);
 }
 
-/* Which plugins refused the pod, as far as their hints are known to miss something. */
+/* Records the plugins that refused the pod, if their hints are known to miss events. */
 static void note_unschedulable_plugins(struct sim *sim, const struct sim_cycle *cycle)
 {
 	struct sim_known *known = &sim->known[cycle->slot];
@@ -292,7 +289,7 @@ void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle)
 		sim_fail(sim, "I5", "pod-%" PRIu32 " must not be on node-%" PRIu32 ": %s", slot, cycle->node,
 			sim->reasons[cycle->node]);
 	}
-	/* A pod that waits because of a nomination is not woken when the nominated one goes elsewhere.
+	/* A pod that waits because of a nomination is not requeued when the nominated pod goes elsewhere.
 	 * Source: deletePodFromSchedulingQueue, v1.36.3, and kubernetes issue 134859. */
 	sim->untold |= cycle->outcome == BT_PLACED && cycle->nominated != SIM_NONE &&
 		       cycle->nominated != cycle->node;
@@ -307,7 +304,7 @@ void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle)
 	}
 }
 
-/* Is it of an application that a budget protects? */
+/* Does a budget protect the pod's application? */
 static bool is_protected(const struct sim *sim, uint32_t slot, const struct sim_pod_spec *spec)
 {
 	for (uint32_t i = 0; i < SIM_BUDGETS; i++) {
@@ -321,8 +318,8 @@ static bool is_protected(const struct sim *sim, uint32_t slot, const struct sim_
 	return false;
 }
 
-/* The cluster without the pods that are less important than this one and that no budget protects; with those
- * that are nominated to it. */
+/* The cluster without pods of lower priority that no budget protects, and with the
+ * pods nominated to the node. */
 static struct sim_state without_unprotected(
 	struct sim *sim, const struct sim_state *state, uint32_t slot, uint32_t node, bool *out_any_protected)
 {
@@ -351,7 +348,7 @@ static struct sim_state without_unprotected(
 	return out;
 }
 
-/* Does the choice break a budget, whatever the order in which it is looked at? */
+/* Does the choice violate a budget, in any order of evaluation? */
 static bool breaks_budget(
 	const struct sim *sim, const struct sim_state *state, const struct sim_victims *victims)
 {
@@ -380,7 +377,7 @@ void sim_check_victims(struct sim *sim, uint32_t slot, const struct sim_victims 
 	bool any_protected = false;
 	const char *why;
 
-	/* Of rules that other pods help to keep nothing is known without trying. */
+	/* Rules that other pods help to satisfy cannot be predicted without a trial. */
 	if (victims->n == 0 || spec->together || spec->spread || spec->claim != SIM_NONE) {
 		return;
 	}
@@ -415,8 +412,8 @@ uint32_t sim_pending_device(struct bt_engine *engine, uint32_t pod_ix)
 	return sim_number(engine, devices->pending[at].choices[0].allocation.results[0].device);
 }
 
-/* What is allocated is free, and where the pod goes; unless that has changed between the halves of the cycle.
- */
+/* The allocated device is free and on the pod's node; unless that has changed between
+ * the halves of the cycle. */
 static void check_device(struct sim *sim, const struct sim_binding *binding)
 {
 	uint32_t claim = binding->spec.device_claim;
@@ -438,7 +435,7 @@ void sim_release_claim(struct sim *sim, uint32_t ix, uint32_t uid)
 	uint64_t shown = sim->shown[SIM_DEVICE_STREAM][ix].version, kept = sim->kept_version[ix];
 
 	sim_note(sim, "  takes back what device-%" PRIu32 " has", ix);
-	/* Of a claim that has changed meanwhile the server takes no update. */
+	/* The server rejects updates of a claim that has changed since. */
 	if (claim->there && claim->uid == uid && claim->version == (kept > shown ? kept : shown)) {
 		sim->faults[SIM_DEVICE_TAKEN_BACK]++;
 		sim_api_deallocate(sim->api, ix);
@@ -454,7 +451,7 @@ struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding)
 			sim_fail(sim, "I2", "pod-%" PRIu32 " is bound while it is being bound", binding.slot);
 		}
 	}
-	/* Of one that has ended in its cycle nothing is kept: its binding is refused by the server. */
+	/* A pod that was deleted in its cycle leaves no state: the server rejects its binding. */
 	if (shown->there && shown->uid == binding.uid && shown->pod.node != SIM_NONE && !shown->pod.ended) {
 		sim_fail(sim, "I2", "pod-%" PRIu32 " is bound although it is bound", binding.slot);
 	}
@@ -476,8 +473,8 @@ struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding)
 	return &sim->bindings[sim->binding_n++];
 }
 
-/* What the binder has written of a claim counts, whether that was shown or not, and whatever becomes of the
- * pod; if not something younger was shown. */
+/* The binder's writes of a claim count, whether shown or not, and whatever happens to the pod, unless
+ * the watch has shown a newer version. */
 static void keep_device(struct sim *sim, const struct sim_binding *binding)
 {
 	uint32_t ix = binding->spec.device_claim;
@@ -532,7 +529,7 @@ void sim_patch(struct sim *sim, uint32_t pod_ix, bool keeps)
 	uint32_t nominated = pod->status_node ? sim_number(engine, pod->status_node) : SIM_NONE;
 
 	if ((!keeps && nominated != SIM_NONE) || (sim->fenced && !sim->leader)) {
-		return; /* the cycle has left it alone, or who does not lead writes nothing */
+		return; /* the cycle did nothing, or the scheduler does not lead */
 	}
 	if (pod->state == BT_POD_QUEUED && object.there && object.uid == sim_number(engine, pod->uid) &&
 		object.pod.node == SIM_NONE && object.pod.nominated != nominated) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plays a history, lets it come to rest, and remembers the first thing that did not hold.
+ * Plays a history until the system is at rest, and records the first violated invariant.
  */
 #include "sim.h"
 
@@ -10,9 +10,9 @@
 #include "tools/kube/config/config_decode.h"
 
 #define BEGIN_NS      (INT64_C(1700000000) * SIM_SECOND)
-#define REST_SECONDS  200   /* in which everything must have come to rest */
-#define FLUSH_SECONDS 331   /* until everything that waits is tried again in any case */
-#define MOVES_MAX     20000 /* within one of them */
+#define REST_SECONDS  200   /* until the system must be at rest */
+#define FLUSH_SECONDS 331   /* until the flush has requeued every waiting pod */
+#define MOVES_MAX     20000 /* within one of these seconds */
 
 const struct bt_config *sim_config(bool gangs)
 {
@@ -26,7 +26,7 @@ const struct bt_config *sim_config(bool gangs)
 	struct bt_buf error = {0};
 
 	if (!made[gangs]) {
-		/* Groups are decided as 1.36 does. */
+		/* A release with groups: 1.36. */
 		bt_gates_init(&gates, gangs ? bt_release_find(bt_str("1.36")) : bt_release_default());
 		if (gangs && bt_gates_parse(&gates, bt_str("GenericWorkload=true,GangScheduling=true"),
 				     &error) != BT_OK) {
@@ -146,14 +146,14 @@ static bool is_at_rest(const struct sim *sim)
 			return false;
 		}
 	}
-	/* Without a node there is nothing to wait for: as in upstream, pods try again and again. */
+	/* Without nodes pods are not at rest: as upstream, they are retried again and again. */
 	for (uint32_t i = 0; i < SIM_NODES; i++) {
 		any_node |= sim->shown[SIM_NODE_STREAM][i].there;
 	}
 	if (sim->pipeline && !sim_pipe_is_idle(sim)) {
 		return false;
 	}
-	/* A scheduler that does not lead leaves pods where they are. */
+	/* A scheduler that does not lead leaves its pods in the queue. */
 	bool idle = counts.active == 0 && (counts.backoff == 0 || !any_node) && counts.in_flight == 0;
 	return (idle || sim->held) && sim->binding_n == 0 && sim->eviction_n == 0;
 }
@@ -172,7 +172,7 @@ bool sim_settle_for_now(struct sim *sim)
 	return is_at_rest(sim);
 }
 
-/* No faults any more: everything that can move does, until nothing does. */
+/* No faults any more: runs everything that can run, until nothing is left to do. */
 static void settle(struct sim *sim)
 {
 	sim_leave(sim);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Histories: made from a seed, written and read.
+ * Histories: from a seed, and as text.
  */
 #include "step.h"
 
@@ -54,14 +54,14 @@ static struct sim_step random_step(uint64_t seed, struct bt_rng *rng, enum sim_o
 	struct sim_step step = {
 		op, bt_rng_below(rng, ops[op].a), bt_rng_below(rng, ops[op].b), bt_rng_below(rng, ops[op].c)};
 
-	/* Where PodGroups count, twice as many pods are of one. */
+	/* With PodGroups enabled, twice as many pods belong to one. */
 	if (sim_has_gangs(seed) && (op == SIM_OP_create_pod || op == SIM_OP_replace_pod)) {
 		step.b = SIM_PLAIN_SHAPES + step.b % SIM_PLAIN_SHAPES;
 	}
 	return step;
 }
 
-/* A cluster to begin with. */
+/* The initial cluster. */
 static void begin_history(struct sim_history *history, struct bt_rng *rng)
 {
 	uint32_t node_n = 1 + bt_rng_below(rng, SIM_NODES), pod_n = bt_rng_below(rng, SIM_PODS);
@@ -87,7 +87,7 @@ static void begin_history(struct sim_history *history, struct bt_rng *rng)
 	}
 }
 
-/* In a pipeline everything takes more steps. */
+/* A pipeline needs more steps. */
 static uint32_t piped_weight(enum sim_op op, uint32_t weight)
 {
 	switch (op) {
@@ -101,7 +101,7 @@ static uint32_t piped_weight(enum sim_op op, uint32_t weight)
 	}
 }
 
-/* Where PodGroups count, they are made anew and their members bound by somebody else more often. */
+/* With PodGroups enabled, they are re-created and their members bound by other schedulers more often. */
 static uint32_t weight_of(uint64_t seed, enum sim_op op)
 {
 	bool more = sim_has_gangs(seed) && (op == SIM_OP_put_group || op == SIM_OP_bind_elsewhere);
@@ -109,7 +109,7 @@ static uint32_t weight_of(uint64_t seed, enum sim_op op)
 	return more ? 4 * ops[op].weight : ops[op].weight;
 }
 
-/* Each seed has its own weights, and does without some steps, so that histories differ in kind. */
+/* Each seed has its own weights, and skips some steps, so that histories differ in kind. */
 void sim_history_of_seed(uint64_t seed, struct sim_history *out)
 {
 	static const uint32_t factors[] = {0, 1, 2, 2, 4, 8};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What may happen in a simulation, one step after the other, and the faults among it. A history is a list of
- * steps that follows from a seed; any part of it is a history as well, because a step that has no object to
- * happen to does nothing. Text: one step a line, its name and up to three numbers.
+ * The steps of a simulation, including faults. A history is a list of steps derived from a seed. Any
+ * subset is also a history, because a step without an object does nothing. Text: one step per line, its
+ * name and up to three numbers.
  */
 #pragma once
 
@@ -10,60 +10,56 @@
 #include "engine/base/mem.h"
 #include "workers.h"
 
-/* A stream, or of four numbers from FEW_STREAMS on mostly pods. */
+/* A stream; numbers from FEW_STREAMS on mean the pods' stream. */
 #define SIM_FEW_STREAMS 4
 #define SIM_DELIVERIES	(SIM_FEW_STREAMS + SIM_STREAM_N)
 
-/* X(name, weight, numbers below which a, b and c are) */
+/* X(name, weight, upper limits of a, b and c) */
 #define SIM_OPS(X)                                                                                           \
 	X(put_node, 6, SIM_NODES, 1000, 1) /* a: node, b: shape; new or changed */                           \
 	X(delete_node, 2, SIM_NODES, 1, 1) /* a: node */                                                     \
-	X(flap_node, 4, SIM_NODES, 2, 1)   /* a: node; b: its taint, or unschedulable, is turned */          \
+	X(flap_node, 4, SIM_NODES, 2, 1)   /* a: node; b: toggles its taint or unschedulable flag */         \
 	X(create_pod, 30, SIM_PODS, SIM_POD_SHAPES, 1) /* a: pod, b: shape */                                \
 	X(delete_pod, 6, SIM_PODS, 12, 1)	       /* a: pod, b: seconds of grace */                     \
-	X(replace_pod, 5, SIM_PODS, SIM_POD_SHAPES,                                                          \
-		1)			 /* the pod is deleted at once, and created anew as another */       \
-	X(end_pod, 4, SIM_PODS, 1, 1)	 /* a: pod; it has succeeded */                                      \
-	X(change_pod, 6, SIM_PODS, 4, 3) /* a: pod, b: what; c: to what */                                   \
-	X(bind_elsewhere, 3, SIM_PODS, SIM_NODES, 1) /* a: pod, b: node; by somebody else */                 \
-	X(kubelet, 10, 1, 1, 1)			     /* pods whose grace is over are gone */                 \
-	X(put_claim, 4, SIM_CLAIMS, 4, 1)	     /* a: claim; b: bit 0 bound, bit 1 once */              \
+	X(replace_pod, 5, SIM_PODS, SIM_POD_SHAPES, 1) /* a pod is deleted immediately, and created again */ \
+	X(end_pod, 4, SIM_PODS, 1, 1)		       /* a: pod, which succeeds */                          \
+	X(change_pod, 6, SIM_PODS, 4, 3)	       /* a: pod, b: field; c: value */                      \
+	X(bind_elsewhere, 3, SIM_PODS, SIM_NODES, 1)   /* a: pod, b: node; by another scheduler */           \
+	X(kubelet, 10, 1, 1, 1)			       /* removes pods after their grace period */           \
+	X(put_claim, 4, SIM_CLAIMS, 4, 1)	       /* a: claim; b: bit 0 bound, bit 1 once */            \
 	X(delete_claim, 1, SIM_CLAIMS, 1, 1)                                                                 \
 	X(put_volume, 4, SIM_CLAIMS, 4, 1) /* b: zone */                                                     \
 	X(delete_volume, 1, SIM_CLAIMS, 1, 1)                                                                \
-	X(put_budget, 5, SIM_BUDGETS, 9, 1) /* b: application, and disruptions that are allowed */           \
+	X(put_budget, 5, SIM_BUDGETS, 9, 1) /* b: application, and allowed disruptions */                    \
 	X(delete_budget, 1, SIM_BUDGETS, 1, 1)                                                               \
 	X(put_group, 5, SIM_GROUPS, 4, 1) /* b: minCount */                                                  \
 	X(delete_group, 1, SIM_GROUPS, 1, 1)                                                                 \
 	X(put_slice, 6, SIM_NODES, 4, 1) /* b: devices */                                                    \
 	X(delete_slice, 1, SIM_NODES, 1, 1)                                                                  \
-	X(put_device_claim, 8, SIM_DEVICE_CLAIMS, 1,                                                         \
-		1) /* new, or something is changed that does not matter */                                   \
+	X(put_device_claim, 8, SIM_DEVICE_CLAIMS, 1, 1) /* new, or an irrelevant change */                   \
 	X(delete_device_claim, 1, SIM_DEVICE_CLAIMS, 1, 1)                                                   \
 	X(deliver, 120, SIM_DELIVERIES, 6, 1) /* a: stream; b + 1 events */                                  \
-	X(duplicate, 2, SIM_STREAM_N, 1, 1)   /* the last event again */                                     \
-	X(stale, 2, SIM_STREAM_N, 20, 1)      /* an older one again; b: how much older */                    \
+	X(duplicate, 2, SIM_STREAM_N, 1, 1)   /* repeats the last event */                                   \
+	X(stale, 2, SIM_STREAM_N, 20, 1)      /* repeats an older event; b: how much older */                \
 	X(drop, 2, SIM_STREAM_N, 1, 1)	      /* an event is lost */                                         \
-	X(cut, 3, SIM_STREAM_N, 1, 1) /* the stream ends; another begins with a list of the present */       \
+	X(cut, 3, SIM_STREAM_N, 1, 1)	      /* the stream ends; another begins with a list */              \
 	X(stale_list, 2, SIM_STREAM_N, 20, 1) /* the same with a list of b events ago */                     \
-	X(malformed, 3, SIM_PODS, 7, 1)	      /* something that must be refused; b: what */                  \
-	X(stage, 0, 12, 6, 1)		   /* a: a stage of the pipeline, b + 1 times; weighs only there */  \
-	X(decide, 90, 1, 3, 1)		   /* b + 1 cycles */                                                \
-	X(begin, 4, 1, 1, 1)		   /* the first half of a cycle */                                   \
-	X(end, 8, 1, 1, 1)		   /* the second */                                                  \
-	X(bind, 100, 4, 100, 1)		   /* a: which; b: how it goes */                                    \
-	X(answer, 100, 4, 1, 1)		   /* a: which; the binder's answer comes */                         \
-	X(evict, 12, 4, 100, 1)		   /* a: which; a victim is deleted; b: how it goes */               \
-	X(clock, 12, 1, 4000, 1)	   /* b: milliseconds */                                             \
-	X(jump, 1, 1, 6, 1)		   /* b: the clock is set forward by hours, or back */               \
-	X(leader, 1, 1, 1, 1)		   /* leadership is lost, or won */                                  \
-	X(visit, 3, 1, 100, 1)		   /* a visitor looks at the nodes for b steps */                    \
-	X(pause, 2, SIM_STAGE_N, 40, 1)	   /* a: stage; it does nothing for b steps */                       \
-	X(starve, 7, BT_MEM_USE_N, 90, 1)  /* a: for what memory is short, for b steps */                    \
-	X(hold, 8, SIM_WORKERS - 1, 60, 1) /* a: worker; it does not come for b steps */                     \
-	X(keep_node, 4, SIM_NODES, 1,                                                                        \
-		1) /* a: node; all others are deleted, with pods if it is odd; weighs  \
-					    in an eighth of the seeds only */
+	X(malformed, 3, SIM_PODS, 7, 1)	      /* a malformed object; b: which */                             \
+	X(stage, 0, 12, 6, 1)		      /* a: a stage of the pipeline, b + 1 times; only there */      \
+	X(decide, 90, 1, 3, 1)		      /* b + 1 cycles */                                             \
+	X(begin, 4, 1, 1, 1)		      /* the first half of a cycle */                                \
+	X(end, 8, 1, 1, 1)		      /* the second */                                               \
+	X(bind, 100, 4, 100, 1)		      /* a: which; b: outcome */                                     \
+	X(answer, 100, 4, 1, 1)		      /* a: which; sends the binder's answer */                      \
+	X(evict, 12, 4, 100, 1)		      /* a: which; deletes a victim; b: outcome */                   \
+	X(clock, 12, 1, 4000, 1)	      /* b: milliseconds */                                          \
+	X(jump, 1, 1, 6, 1)		      /* b: the clock jumps forward by hours, or back */             \
+	X(leader, 1, 1, 1, 1)		      /* leadership is lost, or won */                               \
+	X(visit, 3, 1, 100, 1)		      /* a reader reads the nodes for b steps */                     \
+	X(pause, 2, SIM_STAGE_N, 40, 1)	      /* a: stage; it is paused for b steps */                       \
+	X(starve, 7, BT_MEM_USE_N, 90, 1)     /* a: use; memory for it is short for b steps */               \
+	X(hold, 8, SIM_WORKERS - 1, 60, 1)    /* a: worker; it is held for b steps */                        \
+	X(keep_node, 4, SIM_NODES, 1, 1)      /* a: node; deletes all others; odd: with pods; in some seeds */
 
 enum sim_op {
 #define X(name, weight, a, b, c) SIM_OP_##name,
@@ -72,7 +68,7 @@ enum sim_op {
 		SIM_OP_N
 };
 
-/* The menu. Each must be met in a full run. */
+/* The faults. A full run must meet each of them. */
 #define SIM_FAULTS(X)                                                                                        \
 	X(DROP, "notification dropped")                                                                      \
 	X(DUPLICATE, "notification repeated")                                                                \
@@ -151,14 +147,14 @@ struct sim_step {
 
 struct sim_history {
 	uint64_t seed;
-	bool piped;   /* through the pipeline; else by the engine's own calls */
-	bool leaders; /* through two of them, of which one leads */
+	bool piped;   /* through the pipeline; else by calls of the engine */
+	bool leaders; /* through two pipelines, one of which leads */
 	struct sim_step *steps;
 	uint32_t step_n;
 	size_t step_cap;
 };
 
-/* Do PodGroups count with a seed? */
+/* Are PodGroups enabled for a seed? */
 static inline bool sim_has_gangs(uint64_t seed)
 {
 	return seed / 4 % 4 == 1;
@@ -170,7 +166,7 @@ void sim_history_fini(struct sim_history *history);
 
 void sim_history_add(struct sim_history *history, struct sim_step step);
 
-/* Text and back. Returns: false, with nothing to free, when a line is no step. */
+/* Conversion to text and back. Returns: false, with nothing to free, when a line is no step. */
 void sim_step_write(const struct sim_step *step, struct bt_buf *out);
 void sim_history_write(const struct sim_history *history, struct bt_buf *out);
 bool sim_history_read(struct bt_str text, struct sim_history *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What each step does.
+ * Implementation of the steps.
  */
 #include "sim.h"
 
@@ -7,17 +7,17 @@
 
 #include "engine/base/hash.h"
 
-#define SILENCE_S   30 /* until the binder gives up waiting for an answer */
+#define SILENCE_S   30 /* the binder's timeout for an answer */
 #define KEPT_PODS   7  /* one of so many stays */
-#define EVICTS_FROM 25 /* of 100 evictions these and those above succeed */
-#define NEWS	    4  /* events that are read for each cycle when there are no faults */
+#define EVICTS_FROM 25 /* evictions from this number of 100 on succeed */
+#define NEWS	    4  /* events read per cycle without faults */
 
 static struct sim_object *object_of(struct sim *sim, enum sim_stream stream, uint32_t ix)
 {
 	return &sim->api->objects[stream][ix];
 }
 
-/* The binding of a pod that the API server has not been asked for, or NULL. */
+/* A pod's binding that was not sent to the API server, or NULL. */
 static const struct sim_binding *undone(const struct sim *sim, uint32_t slot)
 {
 	const struct sim_object *pod = &sim->api->objects[SIM_POD_STREAM][slot];
@@ -171,7 +171,7 @@ static void bind_elsewhere(struct sim *sim, uint32_t slot, uint32_t node)
 
 /* ---- streams ---- */
 
-/* False when there is no room for it. */
+/* Returns false when there is no room for it. */
 static bool hand_over(struct sim *sim, enum sim_stream stream, const struct sim_event *event)
 {
 	if (sim->pipeline) {
@@ -187,7 +187,7 @@ static bool hand_over(struct sim *sim, enum sim_stream stream, const struct sim_
 	return true;
 }
 
-/* Has another stream older events that are not read yet? */
+/* Has another stream older unread events? */
 static bool overtakes(const struct sim *sim, enum sim_stream stream, uint64_t version)
 {
 	for (int i = 0; i < SIM_STREAM_N; i++) {
@@ -228,7 +228,7 @@ static void repeat(struct sim *sim, enum sim_stream stream, uint32_t back, enum 
 		return;
 	}
 	const struct sim_event *event = &sim->api->logs[stream].events[next - 1 - back];
-	/* What the source has never shown, because it listed later, it does not repeat. */
+	/* A source does not repeat the deletion of an object that it never showed because it listed later. */
 	if (!sim->pipeline || event->shown >> sim->number & 1) {
 		sim->faults[fault]++;
 		hand_over(sim, stream, event);
@@ -246,7 +246,7 @@ static void drop(struct sim *sim, enum sim_stream stream)
 	}
 }
 
-/* What a source hands over when it has listed: what has gone, as it knew it, and what is new or changed. */
+/* The events of a source after a list: deletions, with the last known state, then new and changed objects. */
 static void hand_over_listed(
 	struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *there)
 {
@@ -265,8 +265,8 @@ static void hand_over_listed(
 	}
 }
 
-/* Begins anew with a list of what there was after so many events. One that is older than what was seen
- * already is asked for again. */
+/* Starts a watch with a list of the state after so many events. A list older than what was seen already is
+ * requested again. */
 void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position)
 {
 	const struct sim_log *log = &sim->api->logs[stream];
@@ -278,7 +278,7 @@ void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position)
 		return;
 	}
 	if (sim_is_starved(sim, BT_MEM_OBJECT)) {
-		feed->gap = true; /* it is listed later */
+		feed->gap = true; /* listed later */
 		return;
 	}
 	for (uint32_t i = 0; i < position; i++) {
@@ -332,7 +332,7 @@ static uint32_t done_n(const struct sim *sim)
 	return n;
 }
 
-/* How a binding may go wrong without the API server's part. */
+/* Does the binding fail without reaching the API server? */
 static bool refuses(struct sim *sim, uint32_t how)
 {
 	static const enum sim_fault faults[] = {SIM_REFUSED_409, SIM_REFUSED_404, SIM_REFUSED_500};
@@ -344,7 +344,7 @@ static bool refuses(struct sim *sim, uint32_t how)
 	return true;
 }
 
-/* Of all claims none has the device of another. */
+/* No two claims have the same device. */
 static void check_devices(struct sim *sim)
 {
 	const struct sim_object *claims = sim->api->objects[SIM_DEVICE_STREAM];
@@ -396,7 +396,7 @@ void sim_call_bind(struct sim *sim, struct sim_binding *binding, uint32_t how)
 		return;
 	}
 	if (how < 3) {
-		/* Who calls the engine itself gives up some time; the pipeline asks what is true. */
+		/* A caller of the engine itself gives up after a timeout; the pipeline checks the pod. */
 		sim->faults[SIM_LOST_REQUEST]++;
 		binding->due_ns = sim->now_ns + SILENCE_S * SIM_SECOND;
 		binding->silent = true;
@@ -404,8 +404,8 @@ void sim_call_bind(struct sim *sim, struct sim_binding *binding, uint32_t how)
 	}
 	binding->good = bind_with_devices(sim, binding);
 	if (binding->spec.device_claim != SIM_NONE) {
-		return; /* who writes claims finds out what has become of it before he answers: nothing is
-			   lost */
+		return; /* a binder that writes claims checks the result before it
+			 * answers: no answer is lost */
 	}
 	if (binding->good && how < 7) {
 		sim->faults[SIM_LOST_ANSWER]++;
@@ -484,7 +484,7 @@ static bool evict(struct sim *sim, uint32_t which, uint32_t how)
 	return true;
 }
 
-/* ---- visitors ---- */
+/* ---- readers ---- */
 
 static uint64_t sight_of(const struct bt_published *look)
 {
@@ -515,7 +515,7 @@ void sim_leave(struct sim *sim)
 
 static void visit(struct sim *sim, uint32_t steps)
 {
-	/* From the first visitor on, what is replaced is reclaimed by other threads, which takes longer. */
+	/* After the first reader other threads reclaim replaced objects, which takes longer. */
 	if (!sim->visiting && sim->seed % 8 == 0) {
 		bt_published_begin(bt_engine_cache(sim->engines[0])->publisher, &sim->look);
 		sim->sight = sight_of(&sim->look);
@@ -561,7 +561,7 @@ static void jump(struct sim *sim, uint32_t how)
 	move_clock(sim, back ? -20 * SIM_SECOND : (int64_t)(1 + how) * 3600 * SIM_SECOND);
 }
 
-/* ---- all of them ---- */
+/* ---- dispatch ---- */
 
 static bool is_paused(struct sim *sim, enum sim_stage stage)
 {
@@ -610,7 +610,7 @@ static void do_objects(struct sim *sim, struct sim_step step)
 		break;
 	case SIM_OP_put_group:
 		what.group = (struct sim_group_spec){step.b};
-		/* It cannot be changed, only made again. */
+		/* It is immutable, so it is re-created. */
 		sim_api_remove(sim->api, SIM_GROUP_STREAM, step.a);
 		sim_api_put(sim->api, SIM_GROUP_STREAM, step.a, &what);
 		break;
@@ -625,7 +625,7 @@ static void do_objects(struct sim *sim, struct sim_step step)
 		put_device_claim(sim, step.a);
 		break;
 	case SIM_OP_delete_device_claim:
-		/* While it is in use it only begins to be deleted. */
+		/* While in use it only starts being deleted. */
 		if (object_of(sim, SIM_DEVICE_STREAM, step.a)->device_claim.user_n == 0) {
 			sim_api_remove(sim->api, SIM_DEVICE_STREAM, step.a);
 		}
@@ -671,7 +671,7 @@ static void do_pods(struct sim *sim, struct sim_step step)
 	}
 }
 
-/* Most events are of pods. */
+/* Most events concern pods. */
 static enum sim_stream stream_of(uint32_t a)
 {
 	if (a < SIM_FEW_STREAMS) {
@@ -736,7 +736,7 @@ static void decide(struct sim *sim, uint32_t cycles)
 	}
 }
 
-/* A stage of the pipeline, unless its thread is paused. */
+/* Runs a stage of the pipeline, unless its thread is paused. */
 static void stage(struct sim *sim, uint32_t which, uint32_t times)
 {
 	static const enum sim_stage threads[] = {SIM_INGEST, SIM_INGEST, SIM_INGEST, SIM_INGEST,
@@ -837,7 +837,7 @@ bool sim_move_on(struct sim *sim)
 			sim_list(sim, stream, sim->api->logs[stream].n);
 			moved = true;
 		}
-		/* News are read faster than cycles make them. */
+		/* Events are read faster than cycles create them. */
 		for (uint32_t n = 0; n < NEWS && deliver(sim, stream); n++) {
 			moved = true;
 		}

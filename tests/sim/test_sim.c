@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The engine in simulations: thousands of seeds, and every history that once failed. BT_SEED=n plays one
- * seed, BT_SIM_SEEDS=n so many (from BT_SEED on), BT_SIM_JOBS=n in so many processes side by side,
- * BT_SIM_HISTORY=file one history, with everything that happens in it.
+ * Simulations of the engine: thousands of seeds, and every history that once failed. BT_SEED=n plays one
+ * seed, BT_SIM_SEEDS=n so many (from BT_SEED on), BT_SIM_JOBS=n in so many parallel processes,
+ * BT_SIM_HISTORY=file one history, with a log of its steps.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -23,13 +23,13 @@
 #include "sim.h"
 
 #define FIRST_SEED    1
-#define CHUNK	      512  /* seeds a process */
-#define CHUNK_S	      120  /* of processor time, a hundred times what they take */
-#define SEEDS_FOR_ALL 4000 /* in which every fault is met */
-/* What allocators and the dictionary may keep at hand: some ten bytes for each step of a chunk. */
+#define CHUNK	      512  /* seeds per process */
+#define CHUNK_S	      120  /* limit of processor time, a hundred times the usual */
+#define SEEDS_FOR_ALL 4000 /* enough to meet every fault */
+/* Memory that allocators and the dictionary may keep: some ten bytes for each step of a chunk. */
 #define CACHED_BYTES (2u << 20)
 
-/* What a process leaves behind, also when it crashes. */
+/* Result of a process, also after a crash. */
 struct tally {
 	pid_t process; /* 0: none */
 	uint64_t seed; /* being played, or the one that failed */
@@ -63,7 +63,7 @@ static void play_seed(uint64_t seed, struct tally *tally)
 	sim_history_fini(&history);
 }
 
-/* In a process of its own: plays seeds until one fails. */
+/* In a child process: plays seeds until one fails. */
 BT_NORETURN static void play_chunk(uint64_t first, uint64_t n, struct tally *tally)
 {
 	sim_limit_cpu(CHUNK_S);
@@ -77,7 +77,7 @@ BT_NORETURN static void play_chunk(uint64_t first, uint64_t n, struct tally *tal
 	bt_rcu_drain();
 	size_t after = bt_mem_in_use_bytes();
 	tally->grown_bytes = after > before ? after - before : 0;
-	exit(0); /* a leak sanitizer looks now */
+	exit(0); /* runs the leak sanitizer */
 }
 
 static void begin_chunk(uint64_t first, uint64_t n, struct tally *tally)
@@ -88,7 +88,7 @@ static void begin_chunk(uint64_t first, uint64_t n, struct tally *tally)
 	if (process == 0) {
 		play_chunk(first, n, tally);
 	}
-	tally->process = process; /* the child has it in common with us */
+	tally->process = process; /* shared with the child */
 }
 
 static void end_chunk(struct tally *tally, struct tally *sum)
@@ -105,7 +105,7 @@ static void end_chunk(struct tally *tally, struct tally *sum)
 		sum->faults[i] += tally->faults[i];
 	}
 	sum->grown_bytes = tally->grown_bytes > sum->grown_bytes ? tally->grown_bytes : sum->grown_bytes;
-	/* Of several that failed the first one is shown. */
+	/* Reports the first of several failures. */
 	if (tally->failed && !sum->failed) {
 		sum->failed = true;
 		sum->seed = tally->seed;
@@ -115,7 +115,7 @@ static void end_chunk(struct tally *tally, struct tally *sum)
 	tally->process = 0;
 }
 
-/* Plays n seeds, several chunks of them side by side; stops when one has failed. */
+/* Plays n seeds, several chunks in parallel; stops after a failure. */
 static void play_seeds(uint64_t first, uint64_t n, uint32_t jobs, struct tally *sum)
 {
 	struct tally *tallies = mmap(

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Workers that do not come. They are caught where they park: the linker has them call
- * __wrap_bt_eventcount_wait.
+ * Workers that are held. The linker's --wrap redirects their waits to __wrap_bt_eventcount_wait.
  */
 #include "workers.h"
 
@@ -11,7 +10,7 @@
 #include "engine/base/eventcount.h"
 #include "engine/base/thread.h"
 
-/* What the linker makes of the names. */
+/* Names required by --wrap. */
 bool __real_bt_eventcount_wait(struct bt_eventcount *park, uint32_t key, int64_t timeout_ns);
 bool __wrap_bt_eventcount_wait(struct bt_eventcount *park, uint32_t key, int64_t timeout_ns);
 
@@ -21,7 +20,7 @@ static struct {
 	_Atomic uint32_t held[SIM_WORKERS], parked[SIM_WORKERS]; /* atomic: by worker; acquire, release */
 } here;
 
-/* 0: it is no worker. */
+/* 0: not a worker. */
 static uint32_t own_ix(void)
 {
 	const char *name = bt_thread_name();
