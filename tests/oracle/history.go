@@ -148,6 +148,9 @@ func runHistory(args []string) error {
 				for n := range *ask - 1 {
 					other := o
 					other.late = n%2 == 0
+					if o.workers == 0 {
+						other.workers = askWorkers[n%len(askWorkers)]
+					}
 					v.alsoSeen(answerHistory(line, &other))
 				}
 				out <- v
@@ -162,6 +165,10 @@ func runHistory(args []string) error {
 	}
 	return <-readErr
 }
+
+// askWorkers are the parallelisms of further plays, in turn; 0 is the configuration's. Where nodes are filtered in parallel and
+// more than one of them has an error, which error is shown, and where the next cycle begins, is a matter of chance.
+var askWorkers = []int{2, 1, 4, 0}
 
 // answerHistory goes as far as it can and says why it could not go on.
 func answerHistory(line []byte, o *liveOptions) *HistoryVerdict {

@@ -82,7 +82,7 @@ type Live struct {
 	elapsed bool
 	took    time.Duration // the last ScheduleOne, with elapsed
 	tookCPU time.Duration // of the whole process meanwhile
-	waits   *waits // pods that wait at Permit, where pods name Workloads; or nil
+	waits   *waits        // pods that wait at Permit, where pods name Workloads; or nil
 }
 
 // liveOptions do not change the answers, where these are not a matter of chance.

@@ -9,20 +9,6 @@
 #include "engine/flow/cycle/engine_int.h"
 #include "engine/flow/cycle/fit_error.h"
 
-/* Evaluates all nodes in upstream's order: a cycle that ends in an error shows the nodes that were refused
- * before it. */
-static void evaluate_in_order(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out)
-{
-	if (plan->narrowed) {
-		bt_engine_evaluate_all(engine, plan, also_ix, out);
-		return;
-	}
-	bt_node_list_follow_order(&engine->nodes, engine->cache->snapshot);
-	bt_evaluate(plan, &engine->cache->view, bt_node_list_order(&engine->nodes),
-		bt_node_list_n(&engine->nodes), UINT32_MAX, out);
-}
-
 static void explain_gates(struct bt_engine *engine, struct bt_explanation *out)
 {
 	bt_buf_clear(&out->text);
@@ -36,7 +22,9 @@ static void explain_gates(struct bt_engine *engine, struct bt_explanation *out)
 	}
 }
 
-static void explain_cycle(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_explanation *out)
+/* decided: the cycle of the pod is over. */
+static void explain_cycle(
+	struct bt_engine *engine, struct bt_cycle *cycle, bool decided, struct bt_explanation *out)
 {
 
 	/* A popped pod has passed PreEnqueue, whatever PreEnqueue would return now. */
@@ -74,8 +62,10 @@ static void explain_cycle(struct bt_engine *engine, struct bt_cycle *cycle, stru
 		if (also_ix != BT_NO_NODE && !out->candidates_only) {
 			out->nominated_by = out->evaluation.refused_by[0];
 		}
-		evaluate_in_order(
-			engine, plan, out->candidates_only ? BT_NO_NODE : also_ix, &out->evaluation);
+		/* A cycle that ends in an error shows the nodes that were refused before it. */
+		bt_node_list_follow_order(&engine->nodes, engine->cache->snapshot);
+		bt_node_list_evaluate_in_order(&engine->nodes, plan, &engine->cache->view, decided,
+			out->candidates_only ? BT_NO_NODE : also_ix, &out->evaluation);
 	}
 	out->error = out->evaluation.error;
 }
@@ -116,7 +106,7 @@ static void explain_foreign(struct bt_engine *engine, struct bt_explanation *out
 }
 
 static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
-	const struct bt_evaluation_hooks *hooks, struct bt_explanation *out)
+	const struct bt_evaluation_hooks *hooks, bool decided, struct bt_explanation *out)
 {
 	struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
 
@@ -133,7 +123,7 @@ static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
 	}
 	out->evaluation.nominations = bt_engine_nominations_of(engine, &cycle);
 	out->evaluation.hooks = hooks;
-	explain_cycle(engine, &cycle, out);
+	explain_cycle(engine, &cycle, decided, out);
 	/* No preemption for a pod that has a node, nor for one of a group that waits as a unit. */
 	if (out->plan && !out->error && out->evaluation.feasible_n == 0 &&
 		!(bt_pod_groups_whole(&engine->groups) && bt_engine_in_group(engine, pod_ix)) &&
@@ -144,7 +134,7 @@ static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
 
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
 {
-	explain_explain(engine, pod_ix, bt_extender_calls_look(engine->extend, pod_ix), out);
+	explain_explain(engine, pod_ix, bt_extender_calls_look(engine->extend, pod_ix), false, out);
 }
 
 /* Returns the pod's plan and clears its record of idle plugins: a trial changes counters without a new
@@ -194,7 +184,7 @@ void bt_engine_absent_end(struct bt_engine *engine, uint32_t pod_ix)
 
 void bt_engine_explain_cycle(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
 {
-	explain_explain(engine, pod_ix, bt_extender_calls_recall(engine->extend, pod_ix), out);
+	explain_explain(engine, pod_ix, bt_extender_calls_recall(engine->extend, pod_ix), true, out);
 }
 
 void bt_explanation_fini(struct bt_explanation *explanation)

@@ -96,18 +96,32 @@ static bool has_visited(const struct bt_evaluation *evaluation, uint32_t node_ix
 	return false;
 }
 
+static void evaluate_from(struct bt_node_list *list, const struct bt_plan *plan, const struct bt_view *view,
+	uint32_t start, uint32_t limit, uint32_t also_ix, struct bt_evaluation *out)
+{
+	const uint32_t all_n = bt_node_list_n(list);
+	uint32_t node_n = all_n;
+
+	BT_REQUIRE_HOT(all_n > 0);
+	const uint32_t *nodes = plan->narrowed ? candidates_from(list, plan, start, also_ix, &node_n)
+					       : bt_node_list_order(list) + start % all_n;
+
+	bt_evaluate(plan, view, nodes, node_n, limit, out);
+}
+
 void bt_node_list_evaluate_sample(struct bt_node_list *list, const struct bt_plan *plan,
 	const struct bt_view *view, uint32_t limit, uint32_t refused_ix, struct bt_evaluation *out)
 {
-	const uint32_t all_n = bt_node_list_n(list);
-	uint32_t node_n = all_n, processed_n;
+	list->last_start = list->next_start;
+	evaluate_from(list, plan, view, list->next_start, limit, refused_ix, out);
+	uint32_t processed_n = out->visited_n + (refused_ix != BT_NO_NODE && !has_visited(out, refused_ix));
+	list->next_start = (list->next_start + processed_n) % bt_node_list_n(list);
+}
 
-	BT_REQUIRE_HOT(all_n > 0);
-	const uint32_t *nodes = plan->narrowed
-					? candidates_from(list, plan, list->next_start, refused_ix, &node_n)
-					: bt_node_list_order(list) + list->next_start % all_n;
+void bt_node_list_evaluate_in_order(struct bt_node_list *list, const struct bt_plan *plan,
+	const struct bt_view *view, bool decided, uint32_t also_ix, struct bt_evaluation *out)
+{
+	uint32_t start = decided ? list->last_start : list->next_start;
 
-	bt_evaluate(plan, view, nodes, node_n, limit, out);
-	processed_n = out->visited_n + (refused_ix != BT_NO_NODE && !has_visited(out, refused_ix));
-	list->next_start = (list->next_start + processed_n) % all_n;
+	evaluate_from(list, plan, view, start, UINT32_MAX, also_ix, out);
 }

@@ -24,11 +24,10 @@ struct bt_node_list {
 	uint32_t *live; /* ascending, for the snapshot's layout_version; NULL: not listed */
 	uint32_t live_n;
 	uint64_t live_version;
-	/* The live nodes in upstream's order, twice, for order_version of the snapshot, and the start of the
-	 * next sample. */
+	/* The live nodes in upstream's order, twice, for order_version of the snapshot. */
 	uint32_t *order;
 	uint64_t order_version;
-	uint32_t next_start;
+	uint32_t next_start, last_start; /* where the next sample starts, and the last one did */
 	const struct bt_node_part *part; /* restricts the list; NULL: all nodes */
 	uint64_t part_n;		 /* parts created so far */
 	uint32_t *turned;		 /* scratch for a few nodes in another order */
@@ -123,3 +122,11 @@ const uint32_t *bt_node_list_candidates(
  */
 void bt_node_list_evaluate_sample(struct bt_node_list *list, const struct bt_plan *plan,
 	const struct bt_view *view, uint32_t limit, uint32_t refused_ix, struct bt_evaluation *out);
+
+/*
+ * Evaluates all nodes, or those that PreFilter has left and also_ix (or BT_NO_NODE), in upstream's order;
+ * the next sample starts where it would have. decided: from the start of the last sample instead of the
+ * next one's. Requires: bt_node_list_follow_order.
+ */
+void bt_node_list_evaluate_in_order(struct bt_node_list *list, const struct bt_plan *plan,
+	const struct bt_view *view, bool decided, uint32_t also_ix, struct bt_evaluation *out);

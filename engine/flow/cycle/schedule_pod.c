@@ -151,6 +151,20 @@ uint32_t bt_engine_refused_nomination(
 		       : BT_NO_NODE;
 }
 
+/* Several nodes may fail their filters. kube-scheduler reports the first one that it reaches (with
+ * parallelism 1), and begins the next cycle there. Source: findNodesThatFitPod sets nextStartNodeIndex
+ * after an error too, v1.37.2. */
+static void first_error(struct bt_engine *engine, const struct bt_plan *plan, uint32_t refused_ix)
+{
+	if (engine->schedule.evaluation.hooks) {
+		return; /* extenders are not called twice */
+	}
+	bt_node_list_follow_order(&engine->nodes, engine->cache->snapshot);
+	bt_node_list_evaluate_sample(&engine->nodes, plan, &engine->cache->view, UINT32_MAX, refused_ix,
+		&engine->schedule.evaluation);
+	BT_INVARIANT(engine->schedule.evaluation.error);
+}
+
 static BT_NOINLINE uint32_t choose_by_evaluation(
 	struct bt_engine *engine, const struct bt_cycle *cycle, uint32_t limit, enum bt_outcome *out_outcome)
 {
@@ -159,11 +173,14 @@ static BT_NOINLINE uint32_t choose_by_evaluation(
 
 	engine->schedule.by_evaluation_n++;
 	engine->schedule.evaluated = true;
-	if (cycle->runtime->samples) {
+	if (cycle->runtime->samples || plan->narrowed) {
 		bt_node_list_evaluate_sample(&engine->nodes, plan, &engine->cache->view, limit, refused_ix,
 			&engine->schedule.evaluation);
 	} else {
 		bt_engine_evaluate_all(engine, plan, refused_ix, &engine->schedule.evaluation);
+		if (engine->schedule.evaluation.error && engine->schedule.evaluation.feasible_n == 0) {
+			first_error(engine, plan, refused_ix);
+		}
 	}
 	if (engine->schedule.evaluation.error && engine->schedule.evaluation.feasible_n != 1) {
 		*out_outcome = BT_FAILED;

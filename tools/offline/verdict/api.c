@@ -16,7 +16,7 @@
 
 /* ---- storing ---- */
 
-static struct bt_str api_keep(struct bt_api *api, struct bt_str text)
+struct bt_str bt_api_keep(struct bt_api *api, struct bt_str text)
 {
 	return (struct bt_str){bt_arena_copy(&api->cluster.arena, text.ptr, text.len), text.len};
 }
@@ -50,7 +50,7 @@ void bt_api_note_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why)
 	struct bt_api_object *stored = bt_api_pod(api, pod_ix);
 
 	if (stored && !bt_str_eq(api->refusal_before, why)) {
-		stored->refusal = api_keep(api, why);
+		stored->refusal = bt_api_keep(api, why);
 	}
 }
 
@@ -61,7 +61,7 @@ bool bt_api_repeats_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str w
 	if (!stored || bt_str_eq(stored->refusal, why)) {
 		return stored;
 	}
-	stored->refusal = api_keep(api, why);
+	stored->refusal = bt_api_keep(api, why);
 	return false;
 }
 
@@ -156,8 +156,7 @@ static void overlay(struct bt_api *api, const struct bt_api_object *stored, stru
 	}
 }
 
-/* The object as it is now, in the scratch arena. Requires: its texts have been decoded before. */
-static void build(struct bt_api *api, const struct bt_api_object *stored, struct bt_object *out)
+void bt_api_build(struct bt_api *api, const struct bt_api_object *stored, struct bt_object *out)
 {
 	struct bt_object status;
 
@@ -208,7 +207,7 @@ void bt_api_show(struct bt_api *api, struct bt_api_object *stored)
 	uint32_t ix;
 
 	stored->version = ++api->version;
-	build(api, stored, &object);
+	bt_api_build(api, stored, &object);
 	if (object.kind == BT_KIND_POD) {
 		show_pod(api, stored, &object);
 	} else {
@@ -262,10 +261,10 @@ enum bt_status bt_api_create(struct bt_api *api, struct bt_str doc, struct bt_bu
 	api->objects = bt_mem_grow(api->objects, api->object_n, &api->object_cap, sizeof(*api->objects));
 	struct bt_api_object *stored = &api->objects[api->object_n++];
 	*stored = (struct bt_api_object){
-		.kind = api_keep(api, object.kind_name),
-		.namespace_ = api_keep(api, object.meta.namespace_),
-		.name = api_keep(api, object.meta.name),
-		.uid = api_keep(api, object.meta.uid.len ? object.meta.uid : bt_buf_view(&api->text)),
+		.kind = bt_api_keep(api, object.kind_name),
+		.namespace_ = bt_api_keep(api, object.meta.namespace_),
+		.name = bt_api_keep(api, object.meta.name),
+		.uid = bt_api_keep(api, object.meta.uid.len ? object.meta.uid : bt_buf_view(&api->text)),
 		.doc = doc,
 		.status_doc = doc,
 		.creation_ns = object.meta.creation_ns ? object.meta.creation_ns : whole_second(api),
@@ -273,7 +272,7 @@ enum bt_status bt_api_create(struct bt_api *api, struct bt_str doc, struct bt_bu
 		.pod_ix = BT_NO_POD,
 	};
 	if (object.kind == BT_KIND_POD && object.pod.spec.node_name.len) {
-		stored->node = api_keep(api, object.pod.spec.node_name);
+		stored->node = bt_api_keep(api, object.pod.spec.node_name);
 		start(api, stored, &object);
 	}
 	bt_api_show(api, stored);
@@ -329,10 +328,10 @@ static void update_pod(
 		stored->node_claims_set = false;
 	}
 	if (object->pod.spec.node_name.len && stored->node.len == 0) {
-		stored->node = api_keep(api, object->pod.spec.node_name);
+		stored->node = bt_api_keep(api, object->pod.spec.node_name);
 	}
 	if (stored->node.len) {
-		build(api, stored, &whole);
+		bt_api_build(api, stored, &whole);
 		start(api, stored, &whole);
 	}
 }
@@ -370,7 +369,7 @@ static void remove_stored(struct bt_api *api, struct bt_api_object *stored)
 {
 	struct bt_object object;
 
-	build(api, stored, &object);
+	bt_api_build(api, stored, &object);
 	stored->gone = true;
 	show_removal(api, object.kind, stored);
 }
@@ -403,7 +402,7 @@ static bool can_bind(struct bt_api *api, const struct bt_api_object *stored, str
 		bt_buf_printf(&api->bind_error, BIND_FAILS "pods \"%.*s\" not found", BT_STR_ARG(name));
 		return false;
 	}
-	build(api, stored, &object);
+	bt_api_build(api, stored, &object);
 	if (object.meta.deletion_ns) {
 		bt_buf_printf(&api->bind_error,
 			BIND_FAILS "pod %.*s is being deleted, cannot be assigned to a host",
@@ -423,59 +422,7 @@ static void note_bind_error(struct bt_api *api, uint32_t pod_ix)
 	api->bind_errors = bt_mem_grow(
 		api->bind_errors, api->bind_error_n, &api->bind_error_cap, sizeof(*api->bind_errors));
 	api->bind_errors[api->bind_error_n++] =
-		(struct bt_api_bind_error){pod_ix, api_keep(api, bt_buf_view(&api->bind_error))};
-}
-
-static struct bt_node_claim_object node_claim_of(struct bt_api *api, const struct bt_node_claim *claim)
-{
-	const struct bt_dictionary *dictionary = bt_engine_cache(api->cluster.engine)->dictionary;
-	struct bt_arena *arena = &api->cluster.arena;
-	struct bt_node_claim_object object = {
-		.claim = api_keep(api, bt_intern_str(dictionary->intern, claim->claim))};
-
-	object.containers.items = bt_arena_zalloc(arena, (claim->container_n + 1) * sizeof(struct bt_str));
-	object.containers.n = claim->container_n;
-	object.containers.set = true;
-	for (uint32_t i = 0; i < claim->container_n; i++) {
-		object.containers.items[i] =
-			api_keep(api, bt_intern_str(dictionary->intern, claim->containers[i]));
-	}
-	object.mapping = bt_arena_zalloc(arena, (claim->mapping.n + 1) * sizeof(*object.mapping));
-	object.mapping_n = claim->mapping.n;
-	for (uint32_t i = 0; i < claim->mapping.n; i++) {
-		object.mapping[i] = (struct bt_named_quantity){
-			api_keep(api, bt_resource_name(dictionary, claim->mapping.items[i].slot)),
-			claim->mapping.items[i].quantity};
-	}
-	object.resources = (struct bt_resource_list){object.mapping, object.mapping_n, true};
-	object.overheads = bt_arena_zalloc(arena, (claim->overhead_n + 1) * sizeof(*object.overheads));
-	object.overhead_n = claim->overhead_n;
-	for (uint32_t i = 0; i < claim->overhead_n; i++) {
-		const struct bt_node_overhead *from = &claim->overheads[i];
-
-		object.overheads[i] = (struct bt_node_overhead_object){
-			api_keep(api, bt_resource_name(dictionary, from->slot)), from->has_per_pod,
-			from->has_per_container, from->per_pod, from->per_container};
-	}
-	return object;
-}
-
-/* The status of a pod that is bound has what its claims take of the node; if the binding fails it has
- * nothing. Source: patchNodeAllocatableResourceClaimStatus, clearNodeAllocatableResourceClaimStatus,
- * v1.37.2. */
-static void write_node_claims(
-	struct bt_api *api, struct bt_api_object *stored, const struct bt_signature *signature, bool bound)
-{
-	if (!stored || !signature->assumed_of || signature->node_claim_n == 0) {
-		return;
-	}
-	stored->node_claims_set = true;
-	stored->node_claim_n = bound ? signature->node_claim_n : 0;
-	stored->node_claims = bt_arena_zalloc(
-		&api->cluster.arena, (stored->node_claim_n + 1) * sizeof(*stored->node_claims));
-	for (uint32_t i = 0; i < stored->node_claim_n; i++) {
-		stored->node_claims[i] = node_claim_of(api, &signature->node_claims[i]);
-	}
+		(struct bt_api_bind_error){pod_ix, bt_api_keep(api, bt_buf_view(&api->bind_error))};
 }
 
 /* The call itself. */
@@ -491,14 +438,14 @@ static bool bind_pod(struct bt_api *api, uint32_t pod_ix)
 	struct bt_object object;
 
 	if (!can_bind(api, stored, name)) {
-		write_node_claims(api, stored, pod->signature, false);
+		bt_api_write_node_claims(api, stored, pod->signature, false);
 		return false;
 	}
-	write_node_claims(api, stored, pod->signature, true);
+	bt_api_write_node_claims(api, stored, pod->signature, true);
 	stored->node = bt_intern_str(intern, cache->view.snapshot->nodes[pod->node_ix].name);
 	stored->nominated = (struct bt_str){0};
 	stored->nominated_set = true;
-	build(api, stored, &object);
+	bt_api_build(api, stored, &object);
 	start(api, stored, &object);
 	bt_api_show(api, stored);
 	return true;
@@ -556,11 +503,11 @@ static void evict_pod(struct bt_api *api, struct bt_engine *engine, uint32_t pod
 		stored->disrupted = true;
 		bt_api_show(api, stored);
 	}
-	build(api, stored, &object);
+	bt_api_build(api, stored, &object);
 	bt_buf_clear(&api->text);
 	bt_buf_printf(&api->text, "%.*s/%.*s", BT_STR_ARG(stored->namespace_), BT_STR_ARG(stored->name));
 	api->evicted = bt_mem_grow(api->evicted, api->evicted_n, &api->evicted_cap, sizeof(*api->evicted));
-	api->evicted[api->evicted_n++] = api_keep(api, bt_buf_view(&api->text));
+	api->evicted[api->evicted_n++] = bt_api_keep(api, bt_buf_view(&api->text));
 	if (object.meta.finalizers.n == 0) {
 		remove_stored(api, stored);
 	} else if (stored->deletion_ns == 0) {

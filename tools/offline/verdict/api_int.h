@@ -15,6 +15,21 @@ void bt_api_show(struct bt_api *api, struct bt_api_object *stored);
 /* A stored ResourceClaim as a value, which stays as it is. */
 const struct bt_resource_claim_object *bt_api_claim(struct bt_api *api, const struct bt_api_object *stored);
 
+/* The object as it is now, in the scratch arena: valid until the next object is built. Requires: its texts
+ * have been decoded before. */
+void bt_api_build(struct bt_api *api, const struct bt_api_object *stored, struct bt_object *out);
+
+/* A copy of the text, as long-lived as the API. */
+struct bt_str bt_api_keep(struct bt_api *api, struct bt_str text);
+
+/* ---- api_node_claims.c ---- */
+
+/* Patches status.nodeAllocatableResourceClaimStatuses of a pod: PreBind adds the claims of the signature,
+ * and when the binding has failed Unreserve removes them. Nothing happens without such claims. stored:
+ * NULL: the pod was deleted. */
+void bt_api_write_node_claims(
+	struct bt_api *api, struct bt_api_object *stored, const struct bt_signature *signature, bool bound);
+
 /* ---- api_claims.c ---- */
 
 /* PreBind writes the pod's claims, then bind binds it; where one fails they are unreserved. The engine is

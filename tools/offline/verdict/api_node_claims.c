@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * status.nodeAllocatableResourceClaimStatuses of the pods of a history. A strategic merge patch merges the
+ * list by resourceClaimName, and its lists by name.
+ */
+#include "engine/flow/cycle/source.h"
+#include "tools/offline/verdict/api_int.h"
+
+/* ---- the entry that PreBind writes ---- */
+
+static void set_overheads(struct bt_api *api, const struct bt_dictionary *dictionary,
+	const struct bt_node_claim *claim, struct bt_node_claim_object *out)
+{
+	out->overheads =
+		bt_arena_zalloc(&api->cluster.arena, (claim->overhead_n + 1) * sizeof(*out->overheads));
+	out->overhead_n = claim->overhead_n;
+	for (uint32_t i = 0; i < claim->overhead_n; i++) {
+		const struct bt_node_overhead *from = &claim->overheads[i];
+
+		out->overheads[i] = (struct bt_node_overhead_object){
+			bt_api_keep(api, bt_resource_name(dictionary, from->slot)), from->has_per_pod,
+			from->has_per_container, from->per_pod, from->per_container};
+	}
+}
+
+static struct bt_node_claim_object entry_of(struct bt_api *api, const struct bt_node_claim *claim)
+{
+	const struct bt_dictionary *dictionary = bt_engine_cache(api->cluster.engine)->dictionary;
+	struct bt_arena *arena = &api->cluster.arena;
+	struct bt_node_claim_object entry = {
+		.claim = bt_api_keep(api, bt_intern_str(dictionary->intern, claim->claim))};
+
+	entry.containers.items = bt_arena_zalloc(arena, (claim->container_n + 1) * sizeof(struct bt_str));
+	entry.containers.n = claim->container_n;
+	entry.containers.set = true;
+	for (uint32_t i = 0; i < claim->container_n; i++) {
+		entry.containers.items[i] =
+			bt_api_keep(api, bt_intern_str(dictionary->intern, claim->containers[i]));
+	}
+	entry.mapping = bt_arena_zalloc(arena, (claim->mapping.n + 1) * sizeof(*entry.mapping));
+	entry.mapping_n = claim->mapping.n;
+	for (uint32_t i = 0; i < claim->mapping.n; i++) {
+		entry.mapping[i] = (struct bt_named_quantity){
+			bt_api_keep(api, bt_resource_name(dictionary, claim->mapping.items[i].slot)),
+			claim->mapping.items[i].quantity};
+	}
+	entry.resources = (struct bt_resource_list){entry.mapping, entry.mapping_n, true};
+	set_overheads(api, dictionary, claim, &entry);
+	return entry;
+}
+
+/* ---- merging ---- */
+
+/* The quantities of both lists by name; add's replace those of base. Texts of base are copied. */
+static struct bt_named_quantity *merge_quantities(struct bt_api *api, const struct bt_named_quantity *base,
+	uint32_t base_n, const struct bt_named_quantity *add, uint32_t add_n, uint32_t *out_n)
+{
+	struct bt_named_quantity *merged =
+		bt_arena_zalloc(&api->cluster.arena, (base_n + add_n + 1) * sizeof(*merged));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < base_n; i++) {
+		merged[n++] = (struct bt_named_quantity){bt_api_keep(api, base[i].name), base[i].quantity};
+	}
+	for (uint32_t i = 0; i < add_n; i++) {
+		uint32_t at = 0;
+
+		while (at < n && !bt_str_eq(merged[at].name, add[i].name)) {
+			at++;
+		}
+		merged[at] = add[i];
+		n += at == n;
+	}
+	*out_n = n;
+	return merged;
+}
+
+static void merge_overhead(struct bt_node_overhead_object *into, const struct bt_node_overhead_object *from)
+{
+	if (from->has_per_pod) {
+		into->has_per_pod = true;
+		into->per_pod = from->per_pod;
+	}
+	if (from->has_per_container) {
+		into->has_per_container = true;
+		into->per_container = from->per_container;
+	}
+}
+
+static void merge_overheads(struct bt_api *api, const struct bt_node_claim_object *base,
+	const struct bt_node_claim_object *add, struct bt_node_claim_object *out)
+{
+	uint32_t n = 0;
+
+	out->overheads = bt_arena_zalloc(
+		&api->cluster.arena, (base->overhead_n + add->overhead_n + 1) * sizeof(*out->overheads));
+	for (uint32_t i = 0; i < base->overhead_n; i++) {
+		out->overheads[n] = base->overheads[i];
+		out->overheads[n].name = bt_api_keep(api, base->overheads[i].name);
+		n++;
+	}
+	for (uint32_t i = 0; i < add->overhead_n; i++) {
+		uint32_t at = 0;
+
+		while (at < n && !bt_str_eq(out->overheads[at].name, add->overheads[i].name)) {
+			at++;
+		}
+		out->overheads[at].name = add->overheads[i].name;
+		merge_overhead(&out->overheads[at], &add->overheads[i]);
+		n += at == n;
+	}
+	out->overhead_n = n;
+}
+
+/* A patch omits empty lists, and leaves the containers of base then. */
+static struct bt_node_claim_object merge_entry(
+	struct bt_api *api, const struct bt_node_claim_object *base, const struct bt_node_claim_object *add)
+{
+	static const struct bt_node_claim_object nothing;
+	struct bt_node_claim_object merged = {
+		.claim = bt_api_keep(api, base->claim), .containers = base->containers};
+
+	add = add ? add : &nothing;
+	if (add->containers.n) {
+		merged.containers = add->containers;
+	} else {
+		merged.containers.items = bt_arena_zalloc(
+			&api->cluster.arena, (base->containers.n + 1) * sizeof(*merged.containers.items));
+		for (uint32_t i = 0; i < base->containers.n; i++) {
+			merged.containers.items[i] = bt_api_keep(api, base->containers.items[i]);
+		}
+	}
+	merged.mapping = merge_quantities(
+		api, base->mapping, base->mapping_n, add->mapping, add->mapping_n, &merged.mapping_n);
+	merged.resources.set = base->resources.set || add->resources.set;
+	merged.resources.items = merge_quantities(api, base->resources.items, base->resources.n,
+		add->resources.items, add->resources.n, &merged.resources.n);
+	merge_overheads(api, base, add, &merged);
+	return merged;
+}
+
+static uint32_t find_entry(const struct bt_node_claim_object *entries, uint32_t n, struct bt_str claim)
+{
+	uint32_t at = 0;
+
+	while (at < n && !bt_str_eq(entries[at].claim, claim)) {
+		at++;
+	}
+	return at;
+}
+
+/* The entries of the signature join those that the pod has. */
+static void add_entries(struct bt_api *api, const struct bt_pod_object *pod,
+	const struct bt_signature *signature, struct bt_api_object *stored)
+{
+	uint32_t old_n = pod->node_claim_n, add_n = signature->node_claim_n, n = 0;
+	struct bt_node_claim_object *all =
+		bt_arena_zalloc(&api->cluster.arena, (old_n + add_n + 1) * sizeof(*all));
+	struct bt_node_claim_object *add = bt_arena_zalloc(&api->cluster.arena, (add_n + 1) * sizeof(*add));
+
+	for (uint32_t i = 0; i < add_n; i++) {
+		add[i] = entry_of(api, &signature->node_claims[i]);
+	}
+	for (uint32_t i = 0; i < old_n; i++) {
+		uint32_t same = find_entry(add, add_n, pod->node_claims[i].claim);
+
+		all[n++] = merge_entry(api, &pod->node_claims[i], same < add_n ? &add[same] : NULL);
+	}
+	for (uint32_t i = 0; i < add_n; i++) {
+		if (find_entry(all, n, add[i].claim) == n) {
+			all[n++] = add[i];
+		}
+	}
+	stored->node_claims = all;
+	stored->node_claim_n = n;
+}
+
+/* 1.37 clears the list, 1.36 deletes the entries of the signature. Source:
+ * clearNodeAllocatableResourceClaimStatus, v1.36.3, v1.37.2. */
+static void remove_entries(struct bt_api *api, const struct bt_pod_object *pod,
+	const struct bt_signature *signature, struct bt_api_object *stored)
+{
+	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
+	struct bt_node_claim_object *left =
+		bt_arena_zalloc(&api->cluster.arena, (pod->node_claim_n + 1) * sizeof(*left));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < pod->node_claim_n &&
+			     bt_release_has(cache->view.devices->features.release, BT_RULE_DEVICES_MAP_ALONE);
+		i++) {
+		bool written = false;
+
+		for (uint32_t j = 0; j < signature->node_claim_n; j++) {
+			written |= bt_str_eq(pod->node_claims[i].claim,
+				bt_intern_str(cache->dictionary->intern, signature->node_claims[j].claim));
+		}
+		if (!written) {
+			left[n++] = merge_entry(api, &pod->node_claims[i], NULL);
+		}
+	}
+	stored->node_claims = left;
+	stored->node_claim_n = n;
+}
+
+/* Source: patchNodeAllocatableResourceClaimStatus, v1.37.2. */
+void bt_api_write_node_claims(
+	struct bt_api *api, struct bt_api_object *stored, const struct bt_signature *signature, bool bound)
+{
+	struct bt_object object;
+
+	if (!stored || !signature->assumed_of || signature->node_claim_n == 0) {
+		return;
+	}
+	bt_api_build(api, stored, &object);
+	(bound ? add_entries : remove_entries)(api, &object.pod, signature, stored);
+	stored->node_claims_set = true;
+}
