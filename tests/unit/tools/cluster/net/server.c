@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/x509.h>
 #include <poll.h>
 #include <pthread.h>
@@ -223,12 +224,14 @@ static void *listen_for(void *context)
 
 	while (poll(fds, 2, -1) > 0 && !fds[1].revents) {
 		struct timeval limit = {.tv_sec = 20};
+		int at_once = 1; /* as Go's servers; else a small write waits for the last one's acknowledgement */
 		int fd = accept(server->listener, NULL, NULL);
 
 		if (fd < 0) {
 			continue;
 		}
 		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof(at_once));
 		struct peer *peer = bt_mem_zalloc(1, sizeof(*peer));
 
 		*peer = (struct peer){.server = server, .fd = fd};

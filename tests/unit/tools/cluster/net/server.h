@@ -61,6 +61,10 @@ void peer_reset(struct peer *peer, uint32_t code);
 /* GOAWAY: streams up to the one of this request are served, or those before it alone. */
 void peer_goaway(struct peer *peer, bool with_this);
 
+/* What is written from here on goes out with the cut that ends the connection, once the handler has returned
+ * false: the client cannot call again in between. Without HTTP/2: nothing. */
+void peer_hold(struct peer *peer);
+
 /* Reads and writes nothing more on the connection of a request, until the server stops or the peer goes. */
 void peer_fall_silent(struct peer *peer);
 

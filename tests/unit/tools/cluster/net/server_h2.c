@@ -21,7 +21,7 @@ struct link {
 	pthread_cond_t changed;
 	struct stream *streams; /* all that ever were */
 	uint32_t stream_n, ping_n;
-	bool dead;
+	bool dead, held;
 };
 
 struct stream {
@@ -46,7 +46,7 @@ static bool flush(struct link *link)
 	const uint8_t *bytes;
 	ssize_t n;
 
-	while (!link->dead && (n = nghttp2_session_mem_send(link->session, &bytes)) > 0) {
+	while (!link->dead && !link->held && (n = nghttp2_session_mem_send(link->session, &bytes)) > 0) {
 		link->dead = SSL_write(link->peer->tls, bytes, (int)n) <= 0;
 	}
 	return !link->dead;
@@ -254,6 +254,15 @@ void peer_await_pings(struct peer *peer, uint32_t n)
 	pthread_mutex_unlock(&link->lock);
 }
 
+void peer_hold(struct peer *peer)
+{
+	if (peer->stream) {
+		pthread_mutex_lock(&peer->stream->link->lock);
+		peer->stream->link->held = true;
+		pthread_mutex_unlock(&peer->stream->link->lock);
+	}
+}
+
 void peer_fall_silent(struct peer *peer)
 {
 	struct link *link = peer->stream->link;
@@ -290,6 +299,7 @@ static void *run(void *context)
 
 	if (!server->handle(server->context, &stream->peer, &request)) {
 		pthread_mutex_lock(&link->lock);
+		link->held = false;
 		flush(link);
 		shutdown(link->peer->fd, SHUT_RDWR);
 		pthread_mutex_unlock(&link->lock);

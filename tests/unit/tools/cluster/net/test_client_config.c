@@ -103,7 +103,7 @@ static bool mirror(void *context, struct peer *peer, const struct request *reque
 {
 	struct bt_str token = request_header(request, "Authorization");
 	struct bt_buf body = {0};
-	bool good;
+	bool cuts = bt_str_is(request->path, "/cut");
 
 	(void)context;
 	bt_buf_printf(&body, "%s|%.*s|%.*s|%.*s|%.*s|%s",
@@ -117,9 +117,12 @@ static bool mirror(void *context, struct peer *peer, const struct request *reque
 	bool refused = bt_str_is(token, "Bearer old") ||
 		       (peer_is(peer, "first client") && bt_load_acquire(&first_is_refused));
 
-	good = peer_answer(peer, refused ? 401 : 200, "", body.ptr);
+	if (cuts) {
+		peer_hold(peer);
+	}
+	bool good = peer_answer(peer, refused ? 401 : 200, "", body.ptr);
 	bt_buf_fini(&body);
-	return good && !bt_str_is(request->path, "/cut");
+	return good && !cuts;
 }
 
 /* A server, and a kubeconfig whose cluster and user are as given. */

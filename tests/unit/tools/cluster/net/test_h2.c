@@ -914,6 +914,7 @@ static void a_server_that_has_learnt_http2_is_asked_again(void **state)
 static bool say_session(void *context, struct peer *peer, const struct request *request)
 {
 	(void)context, (void)request;
+	peer_hold(peer);
 	peer_answer(peer, 200, "", peer_resumed(peer) ? "resumed" : "new");
 	return false; /* the connection is cut */
 }
