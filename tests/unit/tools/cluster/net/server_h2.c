@@ -21,6 +21,7 @@ struct link {
 	pthread_cond_t changed;
 	struct stream *streams; /* all that ever were */
 	uint32_t stream_n, ping_n;
+	struct bt_buf frames; /* that are packed into one write */
 	bool dead, held;
 };
 
@@ -46,8 +47,12 @@ static bool flush(struct link *link)
 	const uint8_t *bytes;
 	ssize_t n;
 
+	bt_buf_clear(&link->frames);
 	while (!link->dead && !link->held && (n = nghttp2_session_mem_send(link->session, &bytes)) > 0) {
-		link->dead = SSL_write(link->peer->tls, bytes, (int)n) <= 0;
+		bt_buf_add(&link->frames, bytes, (size_t)n);
+	}
+	if (link->frames.len) {
+		link->dead = SSL_write(link->peer->tls, link->frames.ptr, (int)link->frames.len) <= 0;
 	}
 	return !link->dead;
 }
@@ -427,6 +432,7 @@ void serve_h2(struct peer *peer)
 	pthread_mutex_unlock(&link.lock);
 	end_streams(&link);
 	nghttp2_session_del(link.session);
+	bt_buf_fini(&link.frames);
 	pthread_cond_destroy(&link.changed);
 	pthread_mutex_destroy(&link.lock);
 }

@@ -332,7 +332,7 @@ static void calls_wait_where_a_server_allows_few_streams(void **state)
 
 /* ---- bodies and windows ---- */
 
-#define BIG (8u << 20)
+#define BIG (3u << 20) /* three times the window of a stream */
 
 static bool big(void *context, struct peer *peer, const struct request *request)
 {
