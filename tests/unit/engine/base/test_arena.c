@@ -111,7 +111,7 @@ static void copy_ends_with_nul_and_takes_nothing(void **state)
 	bt_arena_fini(&arena);
 }
 
-/* Each object is filled with a byte of its own; at the end all still hold it. */
+/* Each object is filled with its own byte; at the end all still hold it. */
 static void random_objects_never_overlap(void **state)
 {
 	enum { OBJECT_N = 3000 };

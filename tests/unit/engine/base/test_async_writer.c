@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A writer hands on every byte in order, by a thread of its own; who puts waits while there is no room.
+ * An asynchronous writer passes on every byte in order, on its own thread; a producer
+ * waits while there is no room.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,11 +19,11 @@
 #include "engine/base/async_writer.h"
 #include "engine/base/thread.h"
 
-/* Who takes. */
+/* The consumer. */
 struct taker {
 	struct bt_buf bytes;
-	_Atomic uint32_t held; /* it takes nothing while this is 1 */
-	size_t room;	       /* then it refuses */
+	_Atomic uint32_t held; /* 1: it accepts nothing */
+	size_t room;	       /* bytes until it fails */
 	_Atomic uint32_t call_n;
 	char thread[BT_THREAD_NAME_BYTES];
 };
@@ -90,7 +91,7 @@ static void what_is_put_is_handed_on_without_a_flush(void **state)
 	while (!bt_load_acquire(&taker.call_n)) {
 		bt_thread_yield();
 	}
-	/* What is left at the end is not lost. */
+	/* Bytes left at the end are not lost. */
 	bt_store_release(&taker.held, 1u);
 	bt_async_writer_put(writer, "two", 3);
 	bt_store_release(&taker.held, 0u);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Atomics: each gives what it says, and an addition is never lost between threads.
+ * Atomics: each operation has its documented result, and additions by several threads are not lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Text buffer: whatever was added is there, in order, with a NUL behind it.
+ * Text buffer: added text is there, in order, followed by NUL.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Assertions: a broken one says where and what, and aborts.
+ * Assertions: a failed one prints its place and text, and aborts.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Clocks: a virtual one shows its owner's time, the machine's run forward.
+ * Clocks: a virtual one returns its owner's time, the machine's advance.
  */
 #include <setjmp.h>
 #include <stdarg.h>

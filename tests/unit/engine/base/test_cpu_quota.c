@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Quotas of control groups, read from folders that are made up here: both versions, nested groups,
- * containers, odd files.
+ * Quotas of control groups, read from simulated folders: both versions, nested groups,
+ * containers, unusual files.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Event counts: a wake-up between preparing and waiting is not lost, and a wait ends with its time.
+ * Event counts: a wake-up between preparing and waiting is not lost, and a wait ends at its timeout.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Hashes: the published values, and every bit counts.
+ * Hashes: published values, and every input bit matters.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void numbers_mix_without_collisions_in_the_low_bits(void **state)
 
 		worst = ++*cell > worst ? *cell : worst;
 	}
-	/* One a cell on average; ten would be one chance in 10^7 for each cell. */
+	/* One per cell on average; ten has a probability of 10^-7 for each cell. */
 	assert_true(worst < 11);
 }
 

@@ -74,7 +74,7 @@ static void buckets_leave_no_gap(void **state)
 	assert_int_equal(last, BT_HISTOGRAM_BUCKETS - 1);
 }
 
-/* A value of any magnitude, small ones and ties included. */
+/* A value of random magnitude, including small ones and ties. */
 static int64_t draw(struct bt_rng *rng)
 {
 	uint32_t bits = bt_rng_below(rng, BT_HISTOGRAM_BITS + 1);
@@ -214,7 +214,7 @@ static void a_reader_sees_counts_that_only_grow(void **state)
 	bt_mem_free(stream.histogram);
 }
 
-/* Against the values themselves: only those within 1/64 below a bound may be counted beyond it. */
+/* Compared with the values: only those within 1/64 below a bound may be counted above it. */
 static void cutting_into_other_buckets_keeps_every_value(void **state)
 {
 	static const int64_t bounds[] = {10, 1000, 1000000, 500000000};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Vacant indices: the lowest comes first, against a plain array, while the array behind them grows and
- * shrinks.
+ * Vacant indices: the lowest comes first. Compared with a plain array, which grows and shrinks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +39,7 @@ static void the_highest_index_is_taken_last(void **state)
 	(void)state;
 	bt_index_allocator_give(&vacant, 0);
 	bt_index_allocator_give(
-		&vacant, UINT32_MAX / 64); /* the levels above come when there is something below */
+		&vacant, UINT32_MAX / 64); /* upper levels are allocated for the indices in use */
 	bt_index_allocator_give(&vacant, 64);
 	assert_true(bt_index_allocator_take(&vacant, &ix) && ix == 0);
 	assert_true(bt_index_allocator_take(&vacant, &ix) && ix == 64);
@@ -48,7 +47,7 @@ static void the_highest_index_is_taken_last(void **state)
 	bt_index_allocator_fini(&vacant);
 }
 
-/* An array of elements as its owner has it. */
+/* The array of elements, as the owner of the allocator keeps it. */
 struct array {
 	struct bt_index_allocator vacant;
 	bool used[ELEMENTS];
@@ -83,7 +82,7 @@ static void drop(struct array *a, uint32_t ix)
 	}
 }
 
-/* How much is left of so many elements without the vacant ones at the end. */
+/* The end of the array without vacant elements at its end. */
 static uint32_t end_of(const struct array *a, uint32_t end)
 {
 	while (end > 0 && !a->used[end - 1]) {
@@ -112,7 +111,7 @@ static void the_lowest_comes_first_while_the_array_grows_and_shrinks(void **stat
 	}
 	a.used_n = a.end = ELEMENTS;
 	for (uint32_t round = 0; round < 60; round++) {
-		/* Mostly from the end, so that it becomes empty now and then. */
+		/* Mostly from the end, so that it is empty from time to time. */
 		uint32_t n = bt_rng_below(&rng, 3000), from = bt_rng_below(&rng, a.end + 1);
 
 		for (uint32_t i = 0; i < n && a.end > from; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Hash table: against a plain array, through growth and removal in crowded runs.
+ * Hash table: compared with a plain array, through growth and removal in crowded runs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

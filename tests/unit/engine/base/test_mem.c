@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Memory: zeroed, aligned, growing, counted, and an end with a message when a size cannot be had.
+ * Memory: zeroed, aligned, growing, counted; and a message and exit when a size cannot be allocated.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +103,7 @@ static void what_is_held_is_counted(void **state)
 
 	(void)state;
 	if (before == 0) {
-		skip(); /* under a sanitizer, whose allocator does not count for us */
+		skip(); /* the sanitizer's allocator does not count */
 	}
 	void *held = bt_mem_zalloc(1 << 20, 4);
 	assert_true(bt_mem_in_use_bytes() >= before + (4 << 20));
@@ -117,7 +117,7 @@ static void a_memory_node_has_an_arena_of_its_own(void **state)
 
 	(void)state;
 	if (!one) {
-		skip(); /* under a sanitizer there is one arena */
+		skip(); /* with a sanitizer there is one arena */
 	}
 	assert_int_not_equal(one, two);
 	assert_int_equal(bt_mem_node_arena(0), one);
@@ -125,7 +125,7 @@ static void a_memory_node_has_an_arena_of_its_own(void **state)
 	assert_int_equal(bt_mem_arena_in_use_bytes(0), 0);
 }
 
-/* Allocates from the arena of node 2, and leaves the block to the thread that joins. */
+/* Allocates from the arena of node 2, and leaves the block to the joining thread. */
 static void hold(void *context)
 {
 	bt_mem_use_arena(0);
@@ -146,11 +146,11 @@ static void a_thread_allocates_from_the_arena_that_it_uses(void **state)
 	if (bt_mem_node_arena(2)) {
 		assert_true(bt_mem_arena_in_use_bytes(bt_mem_node_arena(2)) >= before + (1 << 20));
 	}
-	bt_mem_free(held); /* by another thread than the one that got it */
+	bt_mem_free(held); /* by another thread than the one that allocated it */
 	assert_true(bt_mem_arena_in_use_bytes(bt_mem_node_arena(2)) < before + (1 << 20));
 }
 
-/* Runs an allocation that cannot succeed in a child; returns its exit status and what it printed. */
+/* Makes an impossible allocation in a child; returns its exit status and output. */
 static int ask_for_too_much(size_t n, size_t size, char *out_text, size_t text_size)
 {
 	int ends[2], status = 0;
@@ -214,7 +214,7 @@ static void who_asks_is_refused_beyond_the_limit(void **state)
 
 	(void)state;
 	if (held == 0) {
-		skip(); /* under a sanitizer, whose allocator does not count for us */
+		skip(); /* the sanitizer's allocator does not count */
 	}
 	bt_mem_set_limit(held + room);
 	assert_false(bt_mem_may_use(BT_MEM_OBJECT, SIZE_MAX));

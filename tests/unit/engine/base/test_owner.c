@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The one writer of a state: who may write before a claim, during it, and after a hand-over.
+ * The single writer of a state: which thread may write before a claim, during it, and after a hand-over.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Probes: a note for each in the binary where sys/sdt.h was there; nothing else happens.
+ * Probes: with sys/sdt.h each leaves a note in the binary; nothing else happens.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Texts in quotes, as Go's %q and its JSON encoder write them.
+ * Quoted texts, as by Go's %q and its JSON encoder.
  */
 #include <setjmp.h>
 #include <stdarg.h>

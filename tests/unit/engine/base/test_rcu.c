@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Deferred reclaim: not before readers of either kind have let go, in order, bounded, and stalled readers are
- * named.
+ * Deferred reclamation: only after readers of both kinds have ended, in order, bounded;
+ * stalled readers are reported.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 
 enum {
 	MILLISECOND_NS = 1000000,
-	A_MOMENT_NS = 80 * MILLISECOND_NS /* far more than reclaiming takes when no reader holds it up */
+	A_MOMENT_NS = 80 * MILLISECOND_NS /* far more than reclamation takes if no reader delays it */
 };
 
 struct object {
@@ -66,7 +66,7 @@ static void note_stall(void *context, const char *reader, int64_t held_ns)
 	bt_eventcount_wake(&seen.stall_park);
 }
 
-/* Every test begins and ends with nothing pending. */
+/* Every test starts and ends with nothing pending. */
 static int begin(void **state)
 {
 	const struct bt_rcu_options defaults = {.backlog_n = 0};
@@ -96,8 +96,7 @@ static void run_elsewhere(void *(*run)(void *context), void *context)
 	pthread_join(thread, NULL);
 }
 
-/* Defers with a limit of nothing, and waits for a moment; *out_reclaimed says whether it was reclaimed then.
- */
+/* Defers with a limit of 0, and waits for a moment; *out_reclaimed: whether it was reclaimed by then. */
 static void *defer_and_wait_a_moment(void *out_reclaimed)
 {
 	const struct bt_rcu_options nothing = {.backlog_bytes = 1};
@@ -234,7 +233,7 @@ static void *write_with_throttle(void *context)
 
 static void a_throttled_writer_never_gets_beyond_the_limit(void **state)
 {
-	/* The marks are of the whole process, so this runs first, and the tighter limit before the other. */
+	/* High-water marks are per process, so this runs first, and the lower limit before the other. */
 	const struct bt_rcu_options by_bytes = {.backlog_bytes = 700};
 	const struct bt_rcu_options by_count = {.backlog_n = 20};
 
@@ -264,7 +263,7 @@ static void *defer_alone(void *context)
 
 static void without_any_reader_it_is_reclaimed_at_once(void **state)
 {
-	/* This thread has not visited yet. */
+	/* This thread has not been a reader yet. */
 	(void)state;
 	assert_false(bt_rcu_has_readers());
 	run_elsewhere(defer_alone, NULL);
@@ -421,7 +420,7 @@ static void a_shutdown_leaves_no_thread_behind(void **state)
 	defer_one(0, 1);
 	assert_int_equal(count_threads(), before_n + 2);
 	bt_rcu_shutdown();
-	/* The kernel forgets a thread after it was joined. */
+	/* The kernel removes a thread some time after the join. */
 	while (count_threads() != before_n) {
 		bt_cpu_relax();
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rings: order, every slot of the capacity, waiting, and their ends.
+ * Rings: order, full capacity, waiting, and closing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,8 +49,7 @@ static void a_ring_says_its_name(void **state)
 	bt_ring_fini(&ring);
 }
 
-/* What goes in comes out in order, whole, for any size of entry and any number at a time; a plain count is
- * the model. */
+/* Entries come out in order and complete, for any size of entry and batch; a plain counter is the model. */
 static void check_random_use(struct bt_rng *rng, uint32_t capacity, size_t entry_bytes)
 {
 	struct bt_ring ring;
@@ -106,7 +105,7 @@ static void the_counters_may_run_over(void **state)
 
 	(void)state;
 	bt_ring_init(&ring, 8, sizeof(uint32_t), "test");
-	/* As after 2^32 - 3 entries; the test alone reaches into the ring. */
+	/* As after 2^32 - 3 entries; only this test writes the ring's fields. */
 	ring.ck.p_tail = ring.ck.p_head = ring.ck.c_head = ring.seen_head = ring.seen_tail = UINT32_MAX - 2;
 	for (uint32_t begin = 0; begin < 60; begin += 6) {
 		const uint32_t six[] = {begin, begin + 1, begin + 2, begin + 3, begin + 4, begin + 5};

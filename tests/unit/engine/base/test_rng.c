@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random numbers: the published sequence, the same by stream and by counter, and evenly spread.
+ * Random numbers: the published sequence, reproducible by stream and by counter, and uniform.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "engine/base/rng.h"
 #include "seed.h"
 
-/* The first outputs of SplitMix64 for seed 1234567, as its reference implementation prints them. */
+/* The first outputs of SplitMix64 for seed 1234567, from its reference implementation. */
 static void the_sequence_is_splitmix64(void **state)
 {
 	static const uint64_t want[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
@@ -50,7 +50,7 @@ static void numbers_stay_below_their_bound(void **state)
 	assert_int_equal(bt_rng_below(&rng, 1), 0);
 }
 
-/* 10 cells of 10,000 expected hits: a standard deviation is 95, so 600 off does not happen by chance. */
+/* 10 cells of 10,000 expected hits: the standard deviation is 95, so 600 off does not happen by chance. */
 static void numbers_are_spread_evenly(void **state)
 {
 	struct bt_rng rng = {.state = seed_of_test()};

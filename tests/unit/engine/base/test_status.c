@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Statuses have names, each its own.
+ * Statuses have distinct names.
  */
 #include <setjmp.h>
 #include <stdarg.h>

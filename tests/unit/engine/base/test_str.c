@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Views of bytes: comparison, searching and cutting, with empty and NULL views.
+ * Views of bytes: comparing, searching and slicing, also of empty and NULL views.
  */
 #include <setjmp.h>
 #include <stdarg.h>

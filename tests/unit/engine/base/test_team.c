@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A team: every share is done once, what is written is seen, no thread waits for one that does not come.
+ * A team: every share is done once, writes are visible to all, and no thread waits for
+ * one that does not arrive.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@
 
 struct job {
 	uint64_t number;	    /* the caller writes it before a run */
-	uint64_t seen[BT_TEAM_MAX]; /* each share its own */
+	uint64_t seen[BT_TEAM_MAX]; /* each written by its share */
 	uint32_t done_n[BT_TEAM_MAX];
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Race points: a thread is held at the point that was chosen, and what was hit is known. Without
- * BT_TESTPOINTS,
+ * Testpoints: a thread is held at the chosen point, and hits are recorded. Without BT_TESTPOINTS,
  * nothing.
  */
 #include <setjmp.h>

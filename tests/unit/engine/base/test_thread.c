@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Threads: named, pinned, joined; what the system refuses is said and counted. Locks exclude.
+ * Threads: named, pinned, joined; errors of the system are reported and counted. Locks exclude.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ struct seen {
 	uint32_t cpu_n, cpu;
 };
 
-/* What the kernel says of the calling thread. */
+/* The kernel's name of the calling thread. */
 static void read_comm(char *out, size_t bytes)
 {
 	FILE *file = fopen("/proc/thread-self/comm", "r");
@@ -31,7 +31,7 @@ static void read_comm(char *out, size_t bytes)
 	fclose(file);
 }
 
-/* The CPUs that the calling thread may run on, as "0-3". */
+/* The CPUs of the calling thread's affinity mask, as "0-3". */
 static void read_allowed(char *out, size_t bytes)
 {
 	FILE *file = fopen("/proc/thread-self/status", "r");
@@ -149,7 +149,7 @@ static void what_cannot_be_started_says_why(void **state)
 	bt_buf_fini(&why);
 }
 
-/* A stack larger than the address space: the system refuses the thread, not the attribute. */
+/* A stack larger than the address space: thread creation fails, not the attribute. */
 static void a_thread_that_the_system_refuses_is_an_error_with_its_reason(void **state)
 {
 	struct bt_thread_options vast = {.name = "vast", .stack_bytes = (size_t)1 << 60};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Topology and placement on machines that are described rather than owned: two sockets, eight memory nodes,
- * one core, fast and slow cores, CPUs that are not allowed. On the machine at hand: what the process is bound
- * to.
+ * Topology and placement on simulated machines: two sockets, eight memory nodes, one core, fast and slow
+ * cores, CPUs that are not allowed. On the real machine: the process's binding.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,8 +100,7 @@ static void workers_take_cores_of_one_node_after_the_other(void **state)
 	for (uint32_t i = 0; i < 6; i++) {
 		assert_int_equal(worker_cpu(&plan, i), 2 * i);
 	}
-	/* The others take the two cores that are left, then siblings, and the scheduling thread's not at all.
-	 */
+	/* The others take the two remaining cores, then siblings, and never the scheduling thread's core. */
 	assert_int_equal(cpu_of(&plan, BT_ROLE_PUBLISHER, 0), 12);
 	assert_int_equal(cpu_of(&plan, BT_ROLE_INGESTION, 0), 14);
 	assert_int_equal(cpu_of(&plan, BT_ROLE_BINDER, 0), 3);
@@ -146,7 +144,7 @@ static void more_workers_than_cpus_float_and_it_is_said(void **state)
 	bt_topo_destroy(topo);
 }
 
-/* What the machine suggests, by cores: workers, ingestion, binders. */
+/* Defaults by number of cores: workers, ingestion, binders. */
 static void without_wishes_the_cores_decide(void **state)
 {
 	static const struct {
@@ -230,7 +228,7 @@ static void one_core_or_one_worker_runs_inline(void **state)
 	}
 }
 
-/* Tests of threads need them on any machine: what is wished for is given, even on one core. */
+/* Tests of threads need them on any machine: requested threads are started, even on one core. */
 static void wishes_are_kept_on_one_core(void **state)
 {
 	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:1 [numa] core:1 pu:1");
@@ -344,8 +342,7 @@ static void a_cpu_list_chooses(void **state)
 		plan_of(topo, (struct bt_topo_request){.worker_n = 4, .cpus = "1,3,8-9,10-15"});
 
 	(void)state;
-	/* The second node has more of the listed cores; CPU 1 and 3 are the first of theirs that are listed.
-	 */
+	/* The second node has more of the listed cores; CPU 1 and 3 are the first listed ones of theirs. */
 	assert_int_equal(worker_cpu(&plan, 0), 8);
 	assert_int_equal(worker_cpu(&plan, 1), 10);
 	assert_int_equal(worker_cpu(&plan, 2), 12);
@@ -465,7 +462,7 @@ static void this_machine_has_the_cpus_of_this_process(void **state)
 	bt_topo_destroy(topo);
 }
 
-/* Plans within a thread that is bound to one CPU. */
+/* Makes plans in a thread that is bound to one CPU. */
 static void plan_here(void *context)
 {
 	struct bt_topo *topo = discover(NULL, NULL);
@@ -495,7 +492,7 @@ static void a_process_bound_to_one_cpu_runs_inline(void **state)
 	bt_topo_destroy(topo);
 }
 
-/* Threads with a CPU have it alone while there are enough; no sibling works while a core is idle. */
+/* Threads with a CPU have it alone while there are enough; siblings are used only after all cores. */
 static void check_plan(
 	const struct bt_topo *topo, const struct bt_topo_request *request, const struct bt_topo_plan *plan)
 {
@@ -556,7 +553,7 @@ static void plans_of_any_machine_keep_the_rules(void **state)
 	}
 }
 
-/* Lists of random digits, commas and dashes: a plan within the list, or a reason. */
+/* Lists of random digits, commas and dashes: a plan within the list, or an error. */
 static void any_cpu_list_is_read_or_refused(void **state)
 {
 	static const char alphabet[] = "0123456789--,,, x";
@@ -603,7 +600,7 @@ static void memory_of_a_simulated_machine_is_not_bound(void **state)
 	bt_topo_destroy(two);
 }
 
-/* The kernel's answer for a page: its memory node, or an error below 0. */
+/* The memory node of a page, from the kernel, or an error below 0. */
 static int node_of_page(void *page)
 {
 	int node = -1;
@@ -619,11 +616,11 @@ static void memory_of_this_machine_lies_where_it_is_bound_to(void **state)
 
 	(void)state;
 	assert_int_equal(bt_topo_bind_range(this, memory, bytes, 100000), BT_RANGE);
-	memset(memory, 7, bytes / 2); /* these have to move, the others come */
+	memset(memory, 7, bytes / 2); /* these pages must move, the others are new */
 	if (bt_topo_bind_range(this, memory, bytes, 0) == BT_IO) {
 		bt_topo_destroy(this);
 		free(memory);
-		skip(); /* a container without the right to bind memory */
+		skip(); /* a container that may not bind memory */
 	}
 	memset(memory + bytes / 2, 7, bytes / 2);
 	for (size_t i = 0; i < bytes; i += page) {

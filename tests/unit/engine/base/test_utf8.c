@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * UTF-8, and what Go's encoding/json writes for bytes that are none.
+ * UTF-8, and the replacement of invalid bytes by Go's encoding/json.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Varints: the bytes that Protocol Buffers encode, and what is no number.
+ * Varints: the encoding of Protocol Buffers, and invalid input.
  */
 #include <setjmp.h>
 #include <stdarg.h>

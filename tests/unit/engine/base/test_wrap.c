@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Arithmetic that wraps as Go's does.
+ * Arithmetic that wraps like Go's.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Events: which registrations they belong to, and which actions an update has, in upstream's order.
+ * Events: the registrations that they match, and an update's actions, in upstream's order.
  */
 #include "object_fixture.h"
 
@@ -76,7 +76,7 @@ static const struct pod_row pod_rows[] = {
 	{"", REQUESTS("cpu: '2'"), "", REQUESTS("cpu: '1'"), {BT_UPDATE_POD_SCALE_DOWN}},
 	{"", REQUESTS("cpu: '2', memory: 1Gi"), "", REQUESTS("cpu: '2'"), {BT_UPDATE_POD_SCALE_DOWN}},
 	{"", REQUESTS("example.com/x: '0'"), "", REQUESTS(""), {BT_UPDATE_POD_SCALE_DOWN}},
-	/* Less than a byte less. */
+	/* Less by less than a byte. */
 	{"", REQUESTS("memory: 1500m"), "", REQUESTS("memory: 1200m"), {BT_UPDATE_POD_SCALE_DOWN}},
 	{"", REQUESTS("memory: 1200m"), "", REQUESTS("memory: 1500m"), {BT_UPDATE}},
 	{"", "schedulingGates: [{name: g}]", "", "", {BT_UPDATE_POD_GATES_ELIMINATED}},
@@ -89,7 +89,7 @@ static const struct pod_row pod_rows[] = {
 			BT_UPDATE_POD_TOLERATION}},
 };
 
-/* From 1.37 on that a pod asks for more is an action, too. */
+/* From 1.37 on a growing request is an action, too. */
 static const struct pod_row growing_rows[] = {
 	{"", REQUESTS("cpu: '1'"), "", REQUESTS("cpu: '2'"), {BT_UPDATE_POD_SCALE_UP}},
 	{"", REQUESTS("cpu: '1'"), "", REQUESTS("cpu: '1'"), {BT_UPDATE}},
@@ -235,7 +235,7 @@ static const struct node_row node_rows[] = {
 		{BT_UPDATE_NODE_ANNOTATION}},
 	{{"", "", "declaredFeatures: [A, B]"}, {"", "", "declaredFeatures: [A]"},
 		{BT_UPDATE_NODE_DECLARED_FEATURE}},
-	/* Two events of one action, in upstream's order. */
+	/* Two events with the same action, in upstream's order. */
 	{{"labels: {a: b}, annotations: {a: b}", "unschedulable: true",
 		 "allocatable: {cpu: '1'}, declaredFeatures: [A], conditions: [{type: A, status: 'True'}]"},
 		{"", "taints: [{key: a, effect: NoSchedule}]", ""},
@@ -269,7 +269,7 @@ static void facts_of_a_node_outlive_its_next_description(void **state)
 		"allocatable: {cpu: '2', pods: '7', example.com/x: '3'}, declaredFeatures: "
 		"[RestartAllContainersOnContainerExits]");
 
-	/* Names mean as much as long as somebody holds them. */
+	/* A name keeps its meaning while it is held. */
 	uint32_t a = fixture_name(f, "a"), b = fixture_name(f, "b"), k = fixture_name(f, "k");
 
 	node_of(f, "", "", "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Errors of a configuration, in upstream's words, and the set that knows where a text came first.
+ * Errors of a configuration, in upstream's words, and the set that finds the first occurrence of a text.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,12 +14,12 @@
 #define PATH  ((struct bt_str)BT_STR("profiles[0].x"))
 #define VALUE ((struct bt_str)BT_STR("a\"b"))
 
-/* All errors as one line, and then none is left. */
+/* Checks all errors, joined into a line; clears them. */
 static void assert_line(struct bt_config_errors *errors, const char *want)
 {
 	struct bt_buf line = {0};
 
-	bt_buf_text(&line, "> "); /* is appended to what is there */
+	bt_buf_text(&line, "> "); /* appends to existing text */
 	bt_config_errors_text(errors, &line);
 	assert_string_equal(line.ptr + 2, want);
 	bt_buf_fini(&line);

@@ -42,7 +42,7 @@ static void a_slice_numbers_its_devices_and_flattens_counter_sets(void **state)
 		"500m}}}], allowMultipleAllocations: true}]");
 
 	assert_true(slice.generation == 3 && slice.slice_count == 2);
-	assert_int_equal(slice.node_name, BT_NAME_NONE); /* an empty one is none */
+	assert_int_equal(slice.node_name, BT_NAME_NONE); /* an empty name counts as none */
 	assert_true(slice.device_n == 2 && slice.devices[0].ix == 0 && slice.devices[1].ix == 1);
 	assert_int_equal(slice.counter_set_n, 2);
 	assert_int_equal(slice.counter_n, 3);
@@ -69,7 +69,7 @@ static void an_attribute_is_found_by_its_full_name_before_its_local_one(void **s
 		{"d.example/model", "d.example", true, 0, "full"},
 		{"d.example/size", "d.example", true, 7, ""},
 		{"d.example/ok", "d.example", true, 1, ""},
-		{"d.example/size", "other", false, 0, ""}, /* local names are the driver's own */
+		{"d.example/size", "other", false, 0, ""}, /* names without a domain are the driver's */
 		{"o.example/size", "d.example", true, 9, ""},
 		{"d.example/none", "d.example", false, 0, ""},
 	};
@@ -113,7 +113,7 @@ static void a_class_without_an_extended_resource_has_none(void **state)
 	assert_int_equal(plain.extended_resource, BT_NAME_NONE);
 	assert_int_equal(plain.selectors.n, 2);
 	assert_name(f, plain.selectors.expressions[0], "true");
-	assert_int_equal(plain.selectors.expressions[1], BT_NAME_NONE); /* of a kind that nobody knows */
+	assert_int_equal(plain.selectors.expressions[1], BT_NAME_NONE); /* of an unknown kind */
 	assert_name(f, gpu.extended_resource, "e.example/gpu");
 }
 
@@ -165,7 +165,7 @@ static void only_the_first_status_of_a_device_counts(void **state)
 		"status: "
 		"'True'}]}]}");
 
-	/* Each device begins with a condition of no type, which says that it has a status. */
+	/* Each device starts with a condition without a type, which marks that it has a status. */
 	assert_int_equal(claim.condition_n, 3);
 	assert_int_equal(claim.conditions[0].type, BT_NAME_NONE);
 	assert_name(f, claim.conditions[1].type, "A");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which volume an id names, and why it names none: answers of KubernetesVolumeIDToEBSVolumeID, v1.36.3.
+ * The volume of an ID, and the errors of invalid ones: results of KubernetesVolumeIDToEBSVolumeID, v1.36.3.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static void what_is_no_url_is_refused_in_gos_words(void **state)
 		SAME("aws://[::1]x/vol-1", "invalid port \"x\" after host"),
 		SAME("aws://[x]/vol-1", "invalid host: ParseAddr(\"x\"): unable to parse IP"),
 		DISK("aws:///vol-1\n", "aws:///vol-1\\n", "net/url: invalid control character in URL"),
-		/* The fragment is not quoted unless it is what is wrong. */
+		/* The fragment is quoted only if it is invalid. */
 		DISK("aws:///vol-%zz#f", "aws:///vol-%zz", "invalid URL escape \"%zz\""),
 		SAME("aws:///vol-1#%zz", "invalid URL escape \"%zz\""),
 	};
@@ -113,7 +113,7 @@ static void what_is_no_url_is_refused_in_gos_words(void **state)
 	CHECK(rows, false);
 }
 
-/* Any bytes get an answer, which is the id or has it in it, or is a part of its path. */
+/* Any bytes give a result: the ID, a text with it, or a part of its path. */
 static void any_bytes_get_an_answer(void **state)
 {
 	static const char pool[] = "aws://%4zZ2f[]@:?#vol-1 .\\\"\n\xc3\xa9\xff";

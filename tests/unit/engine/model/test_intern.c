@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names: one number per string, for as long as somebody holds it, or for ever.
+ * Names: one number per string, as long as it is held, or permanently.
  */
 #include "object_fixture.h"
 
@@ -120,7 +120,8 @@ static void pinned_names_stay(void **state)
 	bt_intern_destroy(intern);
 }
 
-/* As the pods of a cluster come and go; of all lengths, those that do not fit into a record included. */
+/* Like the pods of a cluster that are added and deleted; of all lengths, including
+ * names too long for a record. */
 static void memory_follows_the_names_that_are_held(void **state)
 {
 	struct bt_intern *intern = bt_intern_create();
@@ -148,14 +149,14 @@ static void memory_follows_the_names_that_are_held(void **state)
 	bt_intern_destroy(intern);
 }
 
-/* Of very many names few are left, from among all, and others come for them: memory is near to what these
- * take, and becomes no more when it is done again and again. */
+/* Of very many names few remain, scattered, and new ones replace the others: memory is near to what these
+ * need, and does not grow when that is repeated. */
 static void memory_of_names_that_have_gone_is_given_back(void **state)
 {
 	enum { MANY = 200000, EACH = 100 };
 	struct bt_intern *intern = bt_intern_create();
 	uint32_t *held = bt_mem_zalloc(MANY, sizeof(*held));
-	/* 0: the allocator is a sanitizer's, which nobody can ask. */
+	/* 0: a sanitizer's allocator, which does not report it. */
 	size_t before = bt_mem_in_use_bytes(), most = 0, left = 0;
 	char text[64];
 
@@ -201,7 +202,7 @@ static void memory_of_names_that_have_gone_is_given_back(void **state)
 	bt_mem_free(held);
 }
 
-/* What a name of the random history should be. */
+/* The expected state of a name. */
 struct known {
 	uint32_t number, holders;
 	bool pinned;
@@ -269,7 +270,7 @@ static void any_history_leaves_what_is_held(void **state)
 	bt_intern_destroy(intern);
 }
 
-/* What tests rely on that let numbers vary. */
+/* Tests that vary the numbers rely on this. */
 static void shuffled_dictionaries_number_in_other_orders(void **state)
 {
 	uint32_t swapped_n = 0, pairs = 100, seeds = 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of kinds: what each row says of itself, and what is found by its words.
+ * The table of kinds: the consistency of its rows, and lookups.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +96,7 @@ static void hints_hear_of_volumes_devices_and_groups_by_their_own_names(void **s
 		char name[96];
 
 		assert_int_equal(info->event != BT_CLUSTER_EVENT_WILDCARD, heard);
-		/* What a rule taints is in slices. */
+		/* Taints of a rule appear in slices. */
 		const char *changed = kind == BT_KIND_DEVICE_TAINT_RULE ? "ResourceSlice" : info->name;
 
 		snprintf(name, sizeof(name), "%s%s%s", info->group, info->group[0] ? "/" : "", changed);
@@ -126,8 +126,8 @@ static void kinds_of_namespaces_are_distinguished_from_those_of_the_cluster(void
 	}
 }
 
-/* PodGroups and Workloads are left out: by default no decision depends on them, and few clusters have them.
- * So are DeviceTaintRules, which only 1.37 serves by default: kubectl refuses everything where one kind is
+/* PodGroups and Workloads are excluded: by default no decision depends on them, and few clusters have them.
+ * So are DeviceTaintRules, which only 1.37 serves by default: kubectl fails as a whole if one kind is
  * missing. */
 static void kubectl_is_asked_for_every_kind_that_decides(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is wrong with label keys and values, in upstream's words and order.
+ * Errors of label keys and values, in upstream's words and order.
  */
 #include "object_fixture.h"
 

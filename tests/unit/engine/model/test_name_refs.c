@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names that an owner holds: they are known as long as somebody holds them, and go together.
+ * The names that an owner holds: they live as long as somebody holds them, and are released together.
  */
 #include "object_fixture.h"
 
@@ -21,10 +21,10 @@ static void names_go_when_their_owner_lets_them_go(void **state)
 	bt_name_refs_release(&one);
 	assert_false(is_known(intern, "alone"));
 	assert_true(is_known(intern, "shared"));
-	assert_true(is_known(intern, "")); /* what has a fixed number stays */
+	assert_true(is_known(intern, "")); /* a predefined name stays */
 	bt_name_refs_release(&two);
 	assert_false(is_known(intern, "shared"));
-	bt_name_refs_release(&two); /* nothing is left to let go */
+	bt_name_refs_release(&two); /* nothing left to release */
 	bt_intern_destroy(intern);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a pod says about other pods: namespaces of terms, errors of lists, matchLabelKeys, owners.
+ * A pod's terms about other pods: namespaces, errors of lists, matchLabelKeys, owners.
  */
 #include "object_fixture.h"
 
@@ -116,7 +116,7 @@ static void a_spread_constraint_has_the_defaults_of_the_api(void **state)
 	assert_int_equal(plain.when, BT_SPREAD_DO_NOT_SCHEDULE);
 	assert_true(plain.max_skew == 2 && plain.min_domains == 1);
 	assert_true(plain.honor_affinity && !plain.honor_taints);
-	assert_true(plain.selector.nothing); /* no selector selects no pod */
+	assert_true(plain.selector.nothing); /* no selector matches no pod */
 	assert_int_equal(other.when, BT_SPREAD_SCHEDULE_ANYWAY);
 	assert_true(other.min_domains == 4 && !other.honor_affinity && other.honor_taints);
 	assert_int_equal(unknown.when, BT_SPREAD_UNKNOWN);
@@ -128,7 +128,7 @@ static void match_label_keys_add_the_pods_own_values(void **state)
 	struct bt_spread_constraint made =
 		spread_of(f, "labelSelector: {matchLabels: {tier: a}}, matchLabelKeys: [app, absent]");
 
-	/* A key that the pod does not have is left out; without the gate the selector is the bare one. */
+	/* A key that the pod does not have is ignored; without the gate the bare selector is used. */
 	assert_int_equal(made.bare_selector.n, 1);
 	assert_int_equal(made.selector.n, 2);
 	assert_name(f, made.selector.items[0].key, "app");

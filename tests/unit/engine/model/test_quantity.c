@@ -54,12 +54,12 @@ static const struct reading readings[] = {
 	{"0.5Ki", 512, 512000, "512"},
 	{"1025Ki", 1049600, 1049600000, "1025Ki"},
 	{"2048Ki", 2097152, 2097152000, "2Mi"},
-	/* Upstream reads these without a digit as zero. */
+	/* Upstream parses these, without a digit, as zero. */
 	{".", 0, 0, "0"},
 	{"-", 0, 0, "0"},
 	{"Mi", 0, 0, "0"},
 	{"e5", 0, 0, "0"},
-	/* Finer than a billionth. */
+	/* Finer than 10^-9. */
 	{"0.1n", 1, 1, "1n"},
 	{"-0.1n", 1, 1, "-1n"},
 	{"1e-30", 1, 1, "1e-9"},
@@ -68,12 +68,12 @@ static const struct reading readings[] = {
 	/* Below zero the two representations round differently. */
 	{"-1.5", -2, -1500, "-1500m"},
 	{"-1.50000000000", 0, -1500, "-1500m"},
-	/* The cap on binary suffixes. */
+	/* Binary suffixes are capped. */
 	{"8Ei", INT64_MAX, -1000, "9223372036854775807"},
 	{"-8Ei", -INT64_MAX, 1000, "-9223372036854775807"},
 	{"9223372036854775807Ki", INT64_MAX, -1000, "9223372036854775807"},
 	{"7.99999999999999999999999Ei", INT64_MAX, -1000, "9223372036854775807"},
-	/* No cap on decimal ones: what does not fit 64 bits is upstream's leftover. */
+	/* Decimal ones are not: 64 bits overflow as upstream. */
 	{"9223372036854775807", INT64_MAX, -1000, "9223372036854775807"},
 	{"9223372036854775808", INT64_MIN, 0, "9223372036854775808"},
 	{"9E", 9000000000000000000, 0, "9E"},
@@ -159,7 +159,7 @@ static void rounding_to_thousandths_goes_away_from_zero(void **state)
 	assert_text(bt_quantity_round_milli(quantity("1Gi")), "1Gi");
 	assert_text(bt_quantity_round_milli(quantity("0.00000000001")), "1m");
 	assert_text(bt_quantity_round_milli(quantity("0")), "0");
-	/* The big decimal of the cap is counted in thousandths afterwards, which shows below zero. */
+	/* The capped big decimal is in thousandths afterwards, which is visible below zero. */
 	assert_int_equal(bt_quantity_value(bt_quantity_round_milli(quantity("-8Ei"))), 1);
 }
 
@@ -298,7 +298,7 @@ static void a_difference_undoes_a_sum(void **state)
 		bt_quantity_value(bt_quantity_sub(five, bt_quantity_of_int64(-2, BT_DECIMAL_SI))), 7);
 }
 
-/* Up to eighteen digits; a text with more is held in another way. */
+/* Up to eighteen digits; longer texts have another representation. */
 static void numbers_make_the_quantities_that_their_texts_make(void **state)
 {
 	static const int64_t numbers[] = {

@@ -13,7 +13,7 @@
 
 #include "engine/model/release.h"
 
-/* A release for questions about gates; those of the table need not be all of them. */
+/* A release for tests of gates; the table need not contain it. */
 static struct bt_release minor(uint32_t number)
 {
 	return (struct bt_release){.minor = number};
@@ -77,7 +77,7 @@ static void metrics_that_come_go_or_change_are_told_once(void **state)
 	assert_non_null(both.to_help);
 	struct bt_metric_change matures = change_of("1.35", "1.36", "scheduler_goroutines");
 	assert_non_null(strstr(matures.from_help, "[ALPHA]"));
-	assert_null(matures.to_help); /* what the program itself says */
+	assert_null(matures.to_help); /* the program's own text */
 	assert_null(change_of("1.36", "1.37", "scheduler_goroutines").metric);
 	assert_null(change_of("1.37", "1.37", "scheduler_queued_entities").metric);
 }
@@ -103,7 +103,7 @@ static void every_text_stands_once_in_each_release(void **state)
 	}
 }
 
-/* A mixture has one point of the other release, and everything else of its own. */
+/* A mixed release has one point of the other release, and is otherwise unchanged. */
 static void a_mixture_takes_the_points_that_are_named_from_the_other_release(void **state)
 {
 	const struct bt_release *older = bt_release_find(bt_str("1.36")),
@@ -170,11 +170,11 @@ static void an_emulated_release_has_its_gates_and_the_rules_of_the_binary(void *
 	assert_string_equal(bt_release_text(&release, BT_TEXT_CLAIMS_KEPT), "");
 	assert_ptr_equal(bt_release_next_plugin(&release, NULL), bt_release_next_plugin(v37, NULL));
 	assert_int_equal(under(BT_GATE_STORAGE_CAPACITY_SCORING, "1.37", "1.36", 0)->stage, BT_GATE_ALPHA);
-	/* Gates that the binary has no longer are what it does without them. */
+	/* Gates that the binary has dropped have the value that it assumes. */
 	assert_int_equal(under(BT_GATE_GANG_SCHEDULING, "1.37", "1.36", 0)->stage, BT_GATE_ABSENT);
 	assert_int_equal(bt_gate_find(bt_str("GangScheduling"), &release), BT_GATE_N);
 	assert_true(under(BT_GATE_SCHEDULER_QUEUEING_HINTS, "1.37", "1.36", 0)->on);
-	/* Those that the emulated one lacks are known, and off. */
+	/* Gates that the emulated release lacks are known, and off. */
 	assert_int_equal(bt_gate_find(bt_str("CompositePodGroup"), &release), BT_GATE_COMPOSITE_POD_GROUP);
 	assert_int_equal(under(BT_GATE_COMPOSITE_POD_GROUP, "1.37", "1.36", 0)->stage, BT_GATE_ABSENT);
 	assert_false(under(BT_GATE_COMPOSITE_POD_GROUP, "1.37", "1.36", 0)->on);
@@ -208,7 +208,7 @@ static void a_gate_is_what_each_release_makes_of_it(void **state)
 		{BT_GATE_NODE_DECLARED_FEATURES, 37, BT_GATE_GA, true, true},
 		{BT_GATE_DRA_DEVICE_TAINT_RULES, 35, BT_GATE_ALPHA, false, false},
 		{BT_GATE_DRA_DEVICE_TAINT_RULES, 37, BT_GATE_GA, true, false},
-		/* They come, and they go: what has graduated stays on. */
+		/* Gates appear and disappear; after graduation they stay on. */
 		{BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS, 35, BT_GATE_ABSENT, false, false},
 		{BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, 36, BT_GATE_ABSENT, false, false},
 		{BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, 37, BT_GATE_BETA, false, false},
@@ -242,7 +242,7 @@ static void a_need_counts_in_releases_that_have_both_gates(void **state)
 	assert_false(bt_gate_needs(BT_GATE_GANG_SCHEDULING, BT_GATE_GENERIC_WORKLOAD, &v37));
 	assert_false(bt_gate_needs(BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS, BT_GATE_GENERIC_WORKLOAD, &v35));
 	assert_true(bt_gate_needs(BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS, BT_GATE_GENERIC_WORKLOAD, &v37));
-	/* Both are there since long; that one needs the other is new. */
+	/* Both have existed for long; the dependency is new. */
 	assert_false(bt_gate_needs(BT_GATE_EVENTED_PLEG, BT_GATE_PLEG_ON_DEMAND_RELIST, &v36));
 	assert_true(bt_gate_needs(BT_GATE_EVENTED_PLEG, BT_GATE_PLEG_ON_DEMAND_RELIST, &v37));
 }

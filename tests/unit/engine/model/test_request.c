@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What pods request. The numbers are kube-scheduler's.
+ * Pods' requests. The numbers are kube-scheduler's.
  */
 #include "object_fixture.h"
 
@@ -56,9 +56,9 @@ static void pod_level_requests_replace_the_sum(void **state)
 	assert_int_equal(bt_amounts_get(requests.fit, BT_MEMORY), 0);
 	assert_int_equal(requests.nonzero_milli_cpu, 1000);
 	assert_int_equal(requests.nonzero_memory, 400 * MIB);
-	/* Only containers count for the score of the pod that comes. */
+	/* Only containers count for the score of the incoming pod. */
 	assert_int_equal(bt_amounts_get(requests.score, BT_CPU), 200);
-	/* Names that cannot be set at the pod's level are left alone. */
+	/* Resources not supported at pod level are ignored. */
 	int slot = bt_resource_find(f->cache->dictionary, bt_str("example.com/x"));
 	assert_true(slot < 0 || bt_amounts_get(requests.fit, (uint32_t)slot) == 0);
 }
@@ -150,7 +150,7 @@ static void an_infeasible_resize_does_not_count(void **state)
 	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 700);
 }
 
-/* A bound pod whose one container requests so much, as its status tells it. */
+/* A bound pod with one container and the requests in its status. */
 static struct bt_requests running(
 	struct fixture *f, const char *conditions, const char *spec, const char *status)
 {
@@ -191,7 +191,7 @@ static void what_runs_without_a_request_counts_the_default_though_the_spec_has_o
 	assert_int_equal(bt_amounts_get(requests.score, BT_MEMORY), 10 * MIB);
 }
 
-/* A bound pod with this rest of its spec, and this status, by rules. */
+/* A bound pod with these fields of its spec and this status, by release rules. */
 static struct bt_requests bound(
 	struct fixture *f, const struct bt_request_rules *rules, const char *spec, const char *status)
 {
@@ -225,14 +225,14 @@ static void the_largest_is_taken_of_each_container_or_of_the_sums(void **state)
 		"resources: {requests: {cpu: 300m}}}, "
 		"{name: b, allocatedResources: {cpu: 100m}, resources: {requests: {cpu: 600m}}}]",
 		1300, 900);
-	/* What is allocated counts alone, too; by container only beside what is in force. */
+	/* Allocated resources also count alone; per container only beside those in use. */
 	assert_cpu(*state, two, "containerStatuses: [{name: b, allocatedResources: {cpu: 400m}}]", 800, 1100);
-	/* The status of a name is the first one; by container the last. */
+	/* For a repeated name the first status counts; per container the last. */
 	assert_cpu(*state, two,
 		"containerStatuses: [{name: a, resources: {requests: {cpu: 1}}}], "
 		"initContainerStatuses: [{name: a, resources: {requests: {cpu: 2}}}]",
 		2100, 1100);
-	/* An empty list is one that asks for nothing. */
+	/* An empty list requests nothing. */
 	assert_cpu(*state, two,
 		"containerStatuses: [{name: a, resources: {requests: {cpu: 1}}, "
 		"allocatedResources: {}}]",
@@ -323,7 +323,7 @@ static void too_many_names_are_noticed(void **state)
 	bt_buf_fini(&spec);
 }
 
-/* A pod with so many scalars in its only container, from a number on. */
+/* A pod with n scalar resources in its only container, from a number on. */
 static struct bt_requests requests_of_many(struct fixture *f, int first, int n)
 {
 	struct bt_buf spec = {0};
@@ -354,8 +354,8 @@ static void as_many_names_as_a_pod_may_have_are_distinguished(void **state)
 	assert_true(requests_of_many(f, 1000, scalar_n + 1).too_many_names);
 }
 
-/* The spec of a pod on a node with n resources in each of three containers: the first asks for one of each,
- * the second for two, the init container for five of every second one. */
+/* The spec of a pod on a node with n resources in each of three containers: the first requests one of each,
+ * the second two, the init container five of every second one. */
 static void write_wide(struct bt_buf *spec, int n)
 {
 	static const char *const starts[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Resource names: their classes, their slots, and what happens when there are too many.
+ * Resource names: classes, slots, and the limit of slots.
  */
 #include "object_fixture.h"
 

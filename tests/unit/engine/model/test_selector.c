@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Selectors: which requirements are allowed, and what each matches.
+ * Selectors: which requirements are valid, and what each matches.
  */
 #include "object_fixture.h"
 
@@ -62,12 +62,12 @@ static void keys_and_values_follow_the_api(void **state)
 	assert_false(bt_is_label_value(bt_str(long_part)));
 }
 
-/* A node term with one expression on the key "gen"; whether it is allowed, and what it says of values. */
+/* A node term with one expression on the key "gen": is it valid, and which values does it match? */
 struct expression {
 	const char *operator_;
 	const char *values[2];
 	bool allowed;
-	const char *matches[2], *misses[2]; /* NULL: no further one */
+	const char *matches[2], *misses[2]; /* NULL: none */
 	bool matches_absent;
 };
 
@@ -88,7 +88,7 @@ static const struct expression expressions[] = {
 	{"Gt", {"x"}, false, {NULL}, {"6"}, false},
 	{"Gt", {"1", "2"}, false, {NULL}, {"6"}, false},
 	{"Gt", {NULL}, false, {NULL}, {"6"}, false},
-	{"Lt", {"-1"}, false, {NULL}, {"-2"}, false}, /* no label value begins with a sign */
+	{"Lt", {"-1"}, false, {NULL}, {"-2"}, false}, /* no label value starts with a sign */
 	{"Near", {"5"}, false, {NULL}, {"5"}, false},
 	{"in", {"5"}, false, {NULL}, {"5"}, false},
 	{"", {"5"}, false, {NULL}, {"5"}, false},
@@ -130,7 +130,7 @@ static void expressions_match_as_upstream_does(void **state)
 	}
 }
 
-/* What the node selector in a pod's spec says of a node. */
+/* Does the node selector in a pod's spec match a node? */
 static bool selects(struct fixture *f, const char *terms, const char *node)
 {
 	char spec[512];
@@ -186,7 +186,7 @@ static void fields_take_one_value(void **state)
 	assert_false(
 		selects(f, "{matchFields: [{key: metadata.name, operator: In, values: [n1, n2]}]}", "n1"));
 	assert_false(selects(f, "{matchFields: [{key: metadata.name, operator: Exists}]}", "n1"));
-	/* A field that nodes do not have reads as the empty string. */
+	/* A missing node field reads as the empty string. */
 	assert_false(
 		selects(f, "{matchFields: [{key: metadata.namespace, operator: In, values: [x]}]}", "n1"));
 	assert_true(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Signatures: equal pods share one, and each field that can change a decision sets pods apart.
+ * Signatures: equal pods share one; each field that can change a decision distinguishes pods.
  */
 #include "object_fixture.h"
 
@@ -84,7 +84,7 @@ static void what_cannot_matter_does_not_set_pods_apart(void **state)
 		signature);
 }
 
-/* The signature of a bound pod that asks for 700m and one x, and runs with so much. */
+/* The signature of a bound pod that requests 700m and one x, with other requests in its status. */
 static const struct bt_signature *running_with(struct fixture *f, const char *requests)
 {
 	char text[512];
@@ -206,11 +206,11 @@ static void volumes_that_only_hints_ask_about_come_last_and_do_not_count(void **
 		fixture_signature(f, COMMON ", volumes: [{name: b, csi: {driver: d}}]"));
 }
 
-/* ---- coming and going ---- */
+/* ---- reuse and removal ---- */
 
 #define APP(n) "schedulerName: default-scheduler, containers: [{name: a, image: \"image-" #n "\"}]"
 
-/* Retires all that nobody holds but so many. Returns how many. */
+/* Retires unused signatures except the latest keep_n. Returns their number. */
 static uint32_t retire(struct fixture *f, uint32_t keep_n)
 {
 	const uint32_t *ixs;
@@ -234,7 +234,7 @@ static void a_signature_stays_while_somebody_holds_it(void **state)
 	bt_signature_release(s);
 	assert_int_equal(bt_signatures_listed(f->cache->signatures), 1);
 	assert_int_equal(retire(f, 1), 0);
-	/* Held again, it is not there to be retired. */
+	/* Held again, it is not retired. */
 	assert_ptr_equal(fixture_signature(f, APP(1)), s);
 	assert_int_equal(retire(f, 0), 0);
 	assert_int_equal(bt_signatures_listed(f->cache->signatures), 0);

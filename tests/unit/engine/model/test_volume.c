@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Storage objects as interned values: in-tree volumes as their CSI drivers know them, zones, classes, claims.
+ * Storage objects as interned values: in-tree volumes as of their CSI drivers, zones, classes, claims.
  */
 #include "object_fixture.h"
 
@@ -43,7 +43,7 @@ static void an_in_tree_disk_has_the_handle_of_its_csi_driver(void **state)
 			"pd.csi.storage.gke.io", "projects/UNSPECIFIED/zones/eu-west1-b/disks/d"},
 		{"topology.kubernetes.io/zone: eu-west1-b__eu-west1-c", "gcePersistentDisk: {pdName: d}",
 			"pd.csi.storage.gke.io", "projects/UNSPECIFIED/regions/eu-west1/disks/d"},
-		/* The old label counts before the new one, unless it is empty. */
+		/* The old label takes precedence, unless it is empty. */
 		{"topology.kubernetes.io/zone: new, failure-domain.beta.kubernetes.io/zone: old",
 			"gcePersistentDisk: {pdName: d}", "pd.csi.storage.gke.io",
 			"projects/UNSPECIFIED/zones/old/disks/d"},
@@ -114,7 +114,7 @@ static void a_translated_volume_reaches_the_nodes_of_its_zone_label(void **state
 	assert_true(bt_pv_reaches(intern, &pv, true, labels_of(f, "topology.gke.io/zone", "eu-west1-b")));
 	assert_true(bt_pv_reaches(intern, &pv, true, labels_of(f, "topology.gke.io/zone", "eu-west1-c")));
 	assert_false(bt_pv_reaches(intern, &pv, true, labels_of(f, "topology.gke.io/zone", "eu-west1-d")));
-	/* Its own affinity, of which it has none, lets it be used anywhere. */
+	/* Without its own affinity it is usable anywhere. */
 	assert_true(bt_pv_reaches(intern, &pv, false, labels_of(f, "topology.gke.io/zone", "eu-west1-d")));
 }
 
@@ -173,7 +173,7 @@ static void a_claim_knows_its_owner_node_and_request(void **state)
 		"{requests: {storage: 2Gi}}");
 
 	assert_name(f, claim.owner_uid, "right");
-	assert_true(claim.bind_completed); /* that the annotation is there counts, not what it says */
+	assert_true(claim.bind_completed); /* the annotation's presence counts, not its value */
 	assert_name(f, bt_claim_node(&claim), "n1");
 	assert_int_equal(claim.access_modes, BT_READ_WRITE_ONCE | BT_READ_WRITE_ONCE_POD | BT_OTHER_ACCESS);
 	assert_true(claim.has_request);
@@ -264,8 +264,7 @@ static void a_csi_node_lists_what_its_kubelet_has_migrated(void **state)
 
 	assert_true(bt_pv_is_migrated(&ebs, node.migrated));
 	assert_false(bt_pv_is_migrated(&gce, node.migrated));
-	assert_false(
-		bt_pv_is_migrated(&csi, node.migrated)); /* no plugin of that name sets no volume apart */
+	assert_false(bt_pv_is_migrated(&csi, node.migrated)); /* no plugin of that name is unmigrated */
 	assert_int_equal(node.driver_n, 2);
 	assert_true(node.drivers[0].limited && node.drivers[0].count == 3 && !node.drivers[1].limited);
 }
@@ -312,7 +311,7 @@ static void an_ephemeral_volume_uses_the_claim_named_by_pod_and_volume(void **st
 	assert_name(f, made[0].source, "web-v");
 	assert_name(f, made[1].source, "c");
 	assert_true(made[1].read_only);
-	/* It never counts: only hints ask about its driver. */
+	/* It never counts: only hints use its driver. */
 	assert_true(bt_volume_noted(made[2].type) && !bt_volume_matters(made[2].type));
 	assert_name(f, made[2].disk.driver, "file.csi.azure.com");
 	assert_name(f, made[2].disk.handle, "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Classes that follow domain counts and a column equal those that are sorted anew: nodes share a class when
- * they agree in group and equivalence keys.
+ * Incrementally updated classes equal rebuilt ones: nodes share a class when group and
+ * equivalence keys are equal.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -178,7 +178,7 @@ static void classes_follow_domain_counts_and_column_however_far_behind(void **st
 		bt_classes_catch_up(c, &w->column);
 		assert_right(w, c);
 	}
-	/* Numbers of classes that have become empty are used again. */
+	/* Numbers of empty classes are reused. */
 	assert_true(c->n <= (GROUP_N - 1) * 3 * 2 * 2 * 3 + 1);
 	bt_classes_destroy(c);
 	world_destroy(w);

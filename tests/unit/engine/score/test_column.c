@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A column that reads the journal equals one that asks everybody anew.
+ * A column updated from the journal equals one that evaluates every node again.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 #define NODE_N	  200
 #define JOURNAL_N 64
 
-/* A cluster that is nothing but one number a node. */
+/* A cluster of one number per node. */
 struct world {
 	struct bt_snapshot snapshot;
 	struct bt_usage usage;
@@ -48,7 +48,7 @@ static void change(struct world *w, uint32_t node, int64_t pod_n)
 	w->journal[w->usage.journal_end++ & w->usage.journal_mask] = node;
 }
 
-/* Refuses nodes with a multiple of 7 pods; likes those with many. */
+/* Refuses nodes whose number of pods is a multiple of 7; scores grow with the number of pods. */
 static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	(void)term;
@@ -93,7 +93,7 @@ static void a_column_follows_the_journal_however_far_behind(void **state)
 
 	(void)state;
 	for (int round = 0; round < 500; round++) {
-		/* Sometimes further than the journal remembers. */
+		/* Sometimes more than the journal holds. */
 		for (uint32_t n = bt_rng_below(&rng, round % 5 ? 6 : 3 * JOURNAL_N); n; n--) {
 			change(w, bt_rng_below(&rng, NODE_N), bt_rng_below(&rng, 101));
 		}
@@ -140,7 +140,7 @@ static void nodes_outside_a_mask_wait_for_one_that_has_them(void **state)
 	bt_mem_free(w);
 }
 
-/* Somebody who follows the flips, as classes do. */
+/* A consumer of the flips, as classes are. */
 struct follower {
 	bool refused[NODE_N];
 	uint64_t at;
@@ -173,8 +173,7 @@ static void flips_tell_who_began_or_ceased_to_be_refused(void **state)
 
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
-		/* Single nodes, so many that words are evaluated as a whole, and more than the journal
-		 * remembers. */
+		/* Single nodes; enough to evaluate whole words; and more than the journal holds. */
 		for (uint32_t n = bt_rng_below(&rng, round % 7 ? 60 : 3 * JOURNAL_N); n; n--) {
 			change(w, bt_rng_below(&rng, round % 2 ? NODE_N : 64), bt_rng_below(&rng, 20));
 		}
@@ -192,7 +191,7 @@ static void flips_tell_who_began_or_ceased_to_be_refused(void **state)
 	bt_mem_free(w);
 }
 
-/* Brings it up to date in shards, where that is possible; else at once. */
+/* Updates it in shards, where possible; else at once. */
 static bool catch_up_in_shards(
 	struct bt_column *column, const struct bt_view *view, const uint64_t *mask, uint32_t shard_n)
 {
@@ -275,10 +274,10 @@ static void shards_cover_every_slot_once(void **state)
 static void few_changes_are_caught_up_with_and_calm_columns_are_indexed(void **state)
 {
 	(void)state;
-	/* More changes than nodes: all anew. */
+	/* More changes than nodes: evaluates all. */
 	assert_int_equal(bt_column_choose(6401, 6400, 1000), BT_CATCH_UP_ALL);
 	assert_int_equal(bt_column_choose(6400, 6400, 1000), BT_CATCH_UP_JOURNAL);
-	/* Up to one in 64, and so for sixteen times: an index. */
+	/* Up to one in 64, sixteen times in a row: an index. */
 	assert_int_equal(bt_column_choose(101, 6400, 1000), BT_CATCH_UP_JOURNAL);
 	assert_int_equal(bt_column_choose(100, 6400, 15), BT_CATCH_UP_JOURNAL);
 	assert_int_equal(bt_column_choose(100, 6400, 16), BT_CATCH_UP_AND_INDEX);
@@ -303,7 +302,7 @@ static void only_nodes_in_the_journal_are_asked_again(void **state)
 	(void)state;
 	change(w, 3, 10);
 	bt_column_catch_up(&column, &w->view, NULL);
-	w->uses[5].pod_n = 50; /* without an entry: nobody looks */
+	w->uses[5].pod_n = 50; /* without a journal entry: no column reads it */
 	change(w, 3, 20);
 	bt_column_catch_up(&column, &w->view, NULL);
 	assert_int_equal(column.value[3], 61);
@@ -312,7 +311,7 @@ static void only_nodes_in_the_journal_are_asked_again(void **state)
 	bt_mem_free(w);
 }
 
-/* The best slot that an index shows, as a scan finds it. */
+/* The best slot of an index equals that of a scan. */
 static void assert_index_shows(const struct bt_column *column, uint32_t start)
 {
 	uint32_t best = start;
@@ -336,7 +335,7 @@ static void a_calm_column_keeps_its_index_right_change_by_change(void **state)
 	for (int round = 0; round < 5000; round++) {
 		bool before = column.indexed;
 
-		/* Now and then more than an index is kept for. */
+		/* Sometimes more changes than an index tolerates. */
 		for (uint32_t n = bt_rng_below(&rng, 100) ? bt_rng_below(&rng, NODE_N / 64 + 1) : 10; n;
 			n--) {
 			change(w, bt_rng_below(&rng, NODE_N), bt_rng_below(&rng, 101));
@@ -350,7 +349,7 @@ static void a_calm_column_keeps_its_index_right_change_by_change(void **state)
 		}
 	}
 	assert_true(indexed_n > 1000 && dropped_n > 10);
-	/* A score that does not fit ends it, also when the column steps. */
+	/* A score out of range ends it, also when the column is updated step by step. */
 	while (!column.indexed) {
 		bt_column_catch_up(&column, &w->view, NULL);
 	}

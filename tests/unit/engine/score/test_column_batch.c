@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Columns that go abreast have the values that each of them would have by itself.
+ * Columns updated together have the values of columns updated one by one.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -17,11 +17,11 @@
 #include "engine/score/column_batch.h"
 #include "plugins/resource_ranges.h"
 
-#define NODE_N	  400 /* a column is calm up to six changes */
+#define NODE_N	  400 /* a column counts as stable up to six changes */
 #define JOURNAL_N 64
 #define COLUMN_N  (BT_COLUMN_BATCH_MAX + 6)
 
-/* What a pod requests: of the third resource some do. */
+/* A pod's requests; some request the third resource. */
 struct want {
 	int64_t request[3];
 	struct bt_amount wanted[3];
@@ -145,7 +145,7 @@ static uint64_t seed_of(uint64_t fallback)
 	return given ? strtoull(given, NULL, 10) : fallback;
 }
 
-/* Somebody comes to a node, or everybody leaves it. */
+/* Adds a pod to a node, or removes all. */
 static void change(struct world *w, uint32_t node)
 {
 	struct bt_node_use *on = &w->on[node];
@@ -154,7 +154,7 @@ static void change(struct world *w, uint32_t node)
 	for (uint32_t r = 0; r < 3; r++) {
 		on->used[r] = leave ? 0 : on->used[r] + (int64_t)bt_rng_below(&w->rng, 600);
 	}
-	/* Scores count what pods request, as usage does. */
+	/* Scores use requests, as usage does. */
 	on->nonzero_milli_cpu = on->used[BT_CPU];
 	on->nonzero_memory = on->used[BT_MEMORY];
 	on->pod_n = leave ? 0 : on->pod_n + 1;
@@ -184,8 +184,8 @@ static void ask_for(struct world *w, uint32_t c)
 	}
 }
 
-/* Takes a change, then asks for some of the first so many columns. Values may be got ready in between, and be
- * those of a node that changes again. */
+/* Makes a change, then reads some of the first columns. Values may be prepared in between, and be those
+ * of a node that changes again. */
 static void take_turns(struct world *w, uint32_t column_n, uint32_t round_n)
 {
 	for (uint32_t round = 0; round < round_n; round++) {
@@ -204,7 +204,7 @@ static void take_turns(struct world *w, uint32_t column_n, uint32_t round_n)
 	}
 }
 
-/* So that all of them are calm. */
+/* Makes all of them stable. */
 static void stable(struct world *w, uint32_t column_n)
 {
 	for (uint32_t i = 0; i < 40 * column_n; i++) {
@@ -242,7 +242,7 @@ static void a_column_that_nobody_asks_for_leaves_and_may_come_back(void **state)
 
 	(void)state;
 	stable(w, 5);
-	/* One that others move behind leaves, too. */
+	/* A column that others wait for leaves, too. */
 	for (uint32_t round = 0; round < 40; round++) {
 		change(w, bt_rng_below(&w->rng, NODE_N));
 		ask_for(w, 1);
@@ -273,7 +273,7 @@ static void columns_that_are_too_far_behind_go_their_own_ways(void **state)
 	world_destroy(w);
 }
 
-/* Vectors do not handle what is too large, or nothing. */
+/* Vectors do not handle amounts that are too large, or zero. */
 static void nodes_with_strange_numbers_are_asked_about_one_by_one(void **state)
 {
 	struct world *w = world_create(seed_of(25));
@@ -296,7 +296,7 @@ static void a_column_may_end_while_it_is_column_batch(void **state)
 	for (uint32_t round = 0; round < 20; round++) {
 		uint32_t c = bt_rng_below(&w->rng, 7);
 
-		/* Perhaps what the others follow next is ready. */
+		/* Prepares the others' next update. */
 		change(w, bt_rng_below(&w->rng, NODE_N));
 		if (round % 2) {
 			bt_column_batch_ready(&w->column_batch, &w->view);

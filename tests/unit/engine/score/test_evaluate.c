@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Evaluating every node asks plugins about runs of nodes at once: what comes out is what asking node by node
- * does, whichever plugins refuse or fail, and whichever pods are nominated.
+ * Evaluating every node calls plugins for runs of nodes: the result equals that of node-by-node evaluation,
+ * for any plugins that refuse or fail, and any nominated pods.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 #define PLUGIN_N 4
 #define ROUNDS	 3000
 
-/* One made-up plugin: the nodes that it refuses, those that it refuses only with nominated pods there, and
+/* A fake plugin: the nodes that it refuses, those that it refuses only with nominated pods, and
  * those on which it fails. */
 struct term {
 	struct world *w;
@@ -38,7 +38,7 @@ struct world {
 	struct bt_plan plan;
 	struct term terms[PLUGIN_N];
 	uint8_t nominated[SLOT_N];
-	uint32_t put_ix; /* the node whose nominated pods are there now, or BT_NO_NODE */
+	uint32_t put_ix; /* the node with its nominated pods added, or BT_NO_NODE */
 	struct bt_yields_to nominations;
 	uint32_t nodes[SLOT_N];
 	uint32_t node_n;
@@ -51,7 +51,7 @@ static bool one_in(struct world *w, uint32_t n)
 
 static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	/* The count is the test's, not the plugin's. */
+	/* The counter belongs to the test, not to the plugin. */
 	struct term *term = (struct term *)(uintptr_t)opaque;
 
 	(void)view;
@@ -90,7 +90,7 @@ static void take(void *context, uint32_t node_ix)
 	w->put_ix = BT_NO_NODE;
 }
 
-/* A profile of plugins of which some may fail, and nodes with gaps between them. */
+/* A profile with plugins of which some fail, and nodes with gaps between them. */
 static void make_world(struct world *w)
 {
 	uint32_t refusing = 1 + bt_rng_below(&w->rng, 60), failing = one_in(w, 3) ? 200 : 1000000;
@@ -125,7 +125,7 @@ static void make_world(struct world *w)
 	}
 }
 
-/* The plugins that upstream's loop over the nodes would find, one node after the other. */
+/* The plugins that upstream's loop over nodes would report, node by node. */
 static void check_nodes(
 	struct world *w, const struct bt_evaluation *e, const struct bt_yields_to *nominations)
 {

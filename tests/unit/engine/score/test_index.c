@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An index over slots answers as a search through all of them does.
+ * An index over slots returns the same as a search through all of them.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -48,7 +48,7 @@ static uint32_t first(const struct slots *s, uint32_t value, bool masked, uint32
 	return BT_INDEX_NONE;
 }
 
-/* The highest value of slots but for n with the highest ones. */
+/* The highest value, ignoring the n slots with the highest ones. */
 static uint32_t highest_but(const struct slots *s, uint32_t n)
 {
 	uint32_t counts[BT_INDEX_VALUES] = {0}, value = s->value_n - 1, sum = 0;
@@ -120,7 +120,7 @@ static void an_index_answers_as_a_search_does(void **state)
 #define MANY 600000
 #define FEW  24
 
-/* A slot at random, often one where words of some bitmap meet. */
+/* A random slot, often at a boundary of a bitmap's words. */
 static uint32_t any_slot(struct bt_rng *rng)
 {
 	static const uint32_t borders[] = {0, 63, 64, 4095, 4096, 262143, 262144, 524287, 524288, MANY - 1};
@@ -129,7 +129,7 @@ static uint32_t any_slot(struct bt_rng *rng)
 				    : borders[bt_rng_below(rng, sizeof(borders) / sizeof(*borders))];
 }
 
-/* The one of the slots that comes first from start on, cyclically. */
+/* The first of the slots from start on, cyclically. */
 static uint32_t first_of(const uint32_t *slots, uint32_t n, const uint64_t *mask, uint32_t start)
 {
 	uint32_t best = BT_INDEX_NONE, least = UINT32_MAX;
@@ -145,7 +145,7 @@ static uint32_t first_of(const uint32_t *slots, uint32_t n, const uint64_t *mask
 	return best;
 }
 
-/* Puts a slot among those that have the value, or takes it out. */
+/* Adds a slot to those that have the value, or removes it. */
 static uint32_t turn_over(struct bt_index *index, uint32_t *slots, uint32_t n, uint32_t slot)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -160,7 +160,7 @@ static uint32_t turn_over(struct bt_index *index, uint32_t *slots, uint32_t n, u
 	return n + 1;
 }
 
-/* A bit on top is there for each word above that has bits, and for no other, or searches would be long. */
+/* A top bit is set exactly for each word above that has bits; otherwise searches would be long. */
 static void assert_top_is_right(const struct bt_index *index, uint32_t value)
 {
 	const uint64_t *top = index->rows + (size_t)value * index->row_n, *above = top + index->top_n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Picking by columns, with plugins made up for the purpose, takes the node that evaluating every node takes,
- * or says that it cannot tell: whatever changes, and however the groups of nodes compare.
+ * Picking by columns, with fake plugins, returns the node that evaluating every node returns,
+ * or reports that it cannot: after any change, and for any relation of the groups of nodes.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -22,34 +22,34 @@
 
 #define NODE_N	    150
 #define SIGNATURE_N 4
-#define KIND_N	    30 /* more than there are masks for */
+#define KIND_N	    30 /* more than there are masks */
 #define FEW_KINDS   6
 #define JOURNAL_N   1024
 #define CHANGES_N   64
 #define ROOM	    6 /* pods of a node */
 
-/* What makes scores leave 0..100: a node with amounts beyond reason, or sums, whose changes count as
+/* What makes scores leave 0..100: a node with excessive amounts, or excessive sums, whose changes count as
  * releases. */
 enum out_of_range { ODD_NOTHING = 0, ODD_AMOUNTS, ODD_SUMS };
 
-/* What the plugins know: their settings. */
+/* The state that the plugins read: their settings. */
 struct world {
 	struct bt_rng rng;
 	struct bt_snapshot snapshot;
 	struct bt_usage usage;
-	struct bt_device_store devices; /* none */
+	struct bt_device_store devices; /* empty */
 	struct bt_view view;
 	uint64_t live[(NODE_N + 63) / 64];
 	struct bt_node nodes[NODE_N];
-	struct bt_node_use on[NODE_N]; /* used cpu stands for sums that are so odd that scores go astray */
+	struct bt_node_use on[NODE_N]; /* used cpu stands for sums, which may be excessive */
 	struct bt_node_room rooms[NODE_N];
 	uint32_t journal[JOURNAL_N], changes[CHANGES_N];
-	uint32_t kind_n;			 /* of kinds below this there are nodes, or may be later */
+	uint32_t kind_n;			 /* nodes exist, now or later, of kinds below this */
 	uint32_t kind[NODE_N];			 /* what the description amounts to */
 	int64_t flat[SIGNATURE_N][KIND_N];	 /* a score that is not normalised */
 	int64_t likes[SIGNATURE_N][KIND_N];	 /* raw score of the kind; below 0: refused */
 	int64_t dislikes[SIGNATURE_N][KIND_N];	 /* raw, reversed */
-	int64_t uses[SIGNATURE_N][NODE_N][ROOM]; /* scores by what is on the node */
+	int64_t uses[SIGNATURE_N][NODE_N][ROOM]; /* scores by usage */
 	struct bt_signature signatures[SIGNATURE_N];
 	struct bt_profile profile;
 };
@@ -73,7 +73,7 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out->term = term;
 }
 
-static uint64_t asked_n; /* about how many nodes flat_score was asked */
+static uint64_t asked_n; /* nodes for which flat_score was called */
 
 static void flat_score(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
@@ -122,8 +122,7 @@ static void dislikes_score(
 	}
 }
 
-/* The first that is asked about may be a copy, side by side with others: it knows itself by what is
- * allocatable. */
+/* The view may be a copy with several nodes side by side: allocatable identifies a node. */
 static uint32_t node_of(const struct bt_view *view, uint32_t at)
 {
 	return (uint32_t)(view->snapshot->rooms[at].alloc[BT_CPU] % 1000);
@@ -226,7 +225,7 @@ static void add_use(struct world *w, const struct bt_plugin *plugin, int64_t wei
 	}
 }
 
-/* Few different scores make ties; high ones let usage make up for much. */
+/* Few different scores make ties; high ones let usage dominate. */
 static int64_t any_score(struct world *w, bool out_of_range)
 {
 	static const int64_t some[] = {0, 50, 99, 100};
@@ -237,7 +236,7 @@ static int64_t any_score(struct world *w, bool out_of_range)
 	return below(w, 3) ? some[below(w, 4)] : (int64_t)below(w, 101);
 }
 
-/* Often a signature agrees with the one before it in some plugins' eyes, or in all. */
+/* Often a signature equals the one before it for some plugins, or for all. */
 static void be_like_another(struct world *w, uint32_t s)
 {
 	uint32_t in = s ? below(w, 8) : 0;
@@ -332,7 +331,7 @@ static void change(struct world *w, enum out_of_range out_of_range)
 	note(w, node, release);
 }
 
-/* A node is described anew, and stays where it is. */
+/* Changes a node's description; it keeps its slot. */
 static void describe(struct world *w, uint32_t node)
 {
 	w->changes[w->snapshot.changes_end++ & w->snapshot.changes_mask] = node;
@@ -340,7 +339,7 @@ static void describe(struct world *w, uint32_t node)
 	note(w, node, true);
 }
 
-/* Nodes change in place, now and then many at once; once one gets amounts beyond reason. */
+/* Nodes change in place, sometimes many at once; one gets excessive amounts. */
 static void change_descriptions(struct world *w, enum out_of_range out_of_range, int round)
 {
 	for (uint32_t n = round % 50 ? below(w, 3) : below(w, 2 * CHANGES_N); n; n--) {
@@ -458,7 +457,7 @@ static void columns_pick_what_evaluation_picks_while_nodes_change_in_place(void 
 	play_all_by(play_in_place, ODD_AMOUNTS, 8);
 }
 
-/* Describing a node again describes no other, and needs no new plan. */
+/* A changed description updates only its own node, and needs no new plan. */
 static void a_node_that_changes_in_place_is_described_alone(void **state)
 {
 	struct world *w = world_create(9, ODD_NOTHING);
@@ -519,7 +518,7 @@ static void descriptions_that_mean_the_same_are_looked_at_once(void **state)
 		bt_planner_plan(planner, &w->signatures[s]);
 		assert_int_equal(asked_n, s < SIGNATURE_N - 1 ? NODE_N : 2 * NODE_N);
 	}
-	/* What nodes are has changed. */
+	/* Descriptions of nodes have changed. */
 	w->snapshot.layout_version++;
 	bt_planner_plan(planner, &w->signatures[1]);
 	assert_int_equal(asked_n, 3 * NODE_N);
@@ -557,7 +556,7 @@ static void own_normalize(
 	}
 }
 
-/* Every node is asked: columns know nothing of it. */
+/* Every node is evaluated; columns are not used. */
 static void expect_no_columns(const struct bt_plugin *plugin)
 {
 	struct world *w = world_create(6, ODD_NOTHING);
@@ -601,14 +600,14 @@ static void a_plugin_that_does_not_say_what_it_depends_on_is_asked_about_every_n
 	expect_no_columns(&filters);
 }
 
-/* Pods of all signatures use nodes alike, and share a column. */
+/* Pods of all signatures have the same usage, and share a column. */
 static void shared_key(const void *opaque, struct bt_buf *out_key)
 {
 	(void)opaque;
 	bt_buf_add(out_key, "", 1);
 }
 
-/* All nodes are alike to the first signature, and none is fit for the second. */
+/* All nodes are equal for the first signature, and none is feasible for the second. */
 static struct world *plain_world_create(uint64_t seed, struct bt_plugin *shared_use)
 {
 	struct world *w = world_create(seed, ODD_NOTHING);
@@ -646,7 +645,7 @@ static void a_plan_foresees_what_it_picks_once_it_has_picked(void **state)
 		foreseen_n += foreseen != BT_NO_NODE;
 	}
 	assert_true(foreseen_n > 200);
-	/* Its column is indexed by now, but it has never looked for the order of its groups. */
+	/* Its column is indexed by now, but the order of its groups has not been computed. */
 	struct bt_plan *other = bt_planner_plan(planner, &w->signatures[1]);
 	assert_ptr_equal(other->usage, plan->usage);
 	assert_int_equal(bt_plan_predict(other, &w->view, 0, 0), BT_NO_NODE);

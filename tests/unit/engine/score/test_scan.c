@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scan: every version against a plain loop, and every tied slot's chance.
+ * The scan: every version against a plain loop, and the probability of every tied slot.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -46,7 +46,7 @@ struct columns {
 	size_t n;
 };
 
-/* Numbers up to a limit: a small one makes many ties. */
+/* Numbers below a limit: a small one makes many ties. */
 static void fill(struct columns *c, struct bt_rng *rng, uint32_t limit)
 {
 	c->n = BT_SCAN_STEP * (1 + bt_rng_below(rng, SLOTS_MAX / BT_SCAN_STEP));
@@ -194,7 +194,7 @@ static void every_tied_slot_wins_from_some_start(void **state)
 			wins[i] += best == tied[i];
 		}
 	}
-	/* Each wins from behind the one before it up to itself. */
+	/* Each is chosen for starts from behind the one before it up to itself. */
 	for (size_t i = 1; i < 7; i++) {
 		assert_int_equal(wins[i], tied[i] - tied[i - 1]);
 	}
@@ -203,7 +203,7 @@ static void every_tied_slot_wins_from_some_start(void **state)
 
 typedef void blocks_fn(const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best);
 
-/* Each block's highest total, and the pick by them. Only the blocks that are asked for are written. */
+/* Each block's highest total, and the pick by them. Only requested blocks are written. */
 static void check_blocks(blocks_fn *find)
 {
 	struct bt_rng rng = {seed_or(4)};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * On a simulated machine of two sockets the pages of arrays by node slot are asked to lie beside the worker
- * of their shard. The test stands between the team and the system and writes down what is asked for.
+ * On a simulated machine of two sockets the pages of arrays by node slot are requested beside the worker
+ * of their shard. The test intercepts and records the requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,12 +23,12 @@
 #define INDEXED 500000u
 #define VALUES	4u
 
-/* What was asked for: the node of each page of the array. */
+/* The requested node of each page of the array. */
 static struct {
 	const char *array;
 	uint8_t node[PAGES];
 	uint32_t call_n, twice_n;
-} asked; /* of pages elsewhere nothing is written down */
+} asked; /* pages elsewhere are not recorded */
 
 enum bt_status __wrap_bt_topo_bind_range(
 	const struct bt_topo *topo, void *ptr, size_t bytes, uint32_t numa_ix);
@@ -36,7 +36,7 @@ enum bt_status __wrap_bt_topo_bind_range(
 enum bt_status __wrap_bt_topo_bind_range(
 	const struct bt_topo *topo, void *ptr, size_t bytes, uint32_t numa_ix)
 {
-	/* Of what lies before the array the numbers are huge. */
+	/* Offsets before the array wrap to huge numbers. */
 	size_t begin = (size_t)((uintptr_t)ptr - (uintptr_t)asked.array), end = begin + bytes;
 
 	assert_non_null(topo);
@@ -93,7 +93,7 @@ static uint32_t node_of(const struct machine *m, const struct bt_shards *shards,
 	return 0;
 }
 
-/* Places an array that begins at an odd place of a page, and looks at each of its pages. */
+/* Places an array that starts at an odd offset of a page, and checks each of its pages. */
 static void check(const struct machine *m, const char *memory, size_t offset, uint32_t slot_n,
 	size_t each_bytes, uint32_t each_slots)
 {
@@ -243,7 +243,7 @@ static void what_classes_have_by_slot_lies_beside_the_workers(void **state)
 		uint32_t slots;
 	} arrays[] = {{classes->group, 2, 1}, {classes->of, 2, 1}, {classes->alive, 8, 64}};
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
-		/* The others lie elsewhere, which the test does not write down. */
+		/* The others lie elsewhere, where the test records nothing. */
 		listen(arrays[i].array);
 		bt_classes_place(classes, &shards);
 		check_array(&m, &shards, arrays[i].array, arrays[i].bytes, arrays[i].slots);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scheduler's configuration as values: defaults, merging, expansion, and the rules with their texts.
+ * The scheduler's configuration as values: defaults, merging, expansion, and validation with its texts.
  * Expected lists and texts are those of kube-scheduler v1.36.3.
  */
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/volume_binding/volume_binding.h"
 
-/* A configuration of one profile that a test fills before it is defaulted. */
+/* A configuration of one profile, before defaulting. */
 struct fixture {
 	struct bt_config config;
 	struct bt_profile_config *profile;
@@ -114,7 +114,7 @@ static void resolve(struct fixture *fixture)
 	assert_int_equal(bt_config_resolve(&fixture->config, 0, &fixture->errors, &fixture->resolved), BT_OK);
 }
 
-/* The whole way ends with this text. */
+/* Defaulting and validation end with this error. */
 static void expect_error(struct fixture *fixture, const char *want)
 {
 	struct bt_buf text = {.len = 0};
@@ -501,8 +501,7 @@ static void a_profile_needs_a_binder_and_one_order_of_the_queue(void **state)
 	end(&fixture);
 }
 
-/* Whatever the sets say, each plugin comes at most once at a point that it serves, and Score weights are not
- * 0. */
+/* For any sets, each plugin occurs at most once at each of its points, and Score weights are not 0. */
 static void random_sets_expand_to_lists_without_repetition(void **state)
 {
 	uint64_t seed = seed_or(20260101);

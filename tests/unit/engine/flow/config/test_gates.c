@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Feature gates: defaults, lists of settings, and the texts of what is refused.
+ * Feature gates: defaults, lists of settings, and error texts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "engine/flow/config/gates.h"
 
-/* A release that all gates of the tests are gates of. */
+/* A release that has all gates of these tests. */
 static const struct bt_release *release(void)
 {
 	return bt_release_find(bt_str("1.36"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pods with claims through the engine: what one gets, the next finds taken, until it is given back.
+ * Pods with claims through the engine: a device allocated to one pod is taken for the
+ * next, until it is released.
  */
 #include "engine_objects.h"
 
@@ -14,7 +15,7 @@ struct trial {
 	struct fixture *f;
 	struct bt_config config;
 	struct bt_engine *engine;
-	bool answers; /* bindings end at once */
+	bool answers; /* bindings end immediately */
 	int unreserve_n;
 };
 
@@ -95,7 +96,7 @@ static uint32_t add_pod(struct trial *t, const char *spec)
 	return ix;
 }
 
-/* The pod of that name, with another spec each time. */
+/* The pod with this name, with another spec each time. */
 static const struct bt_pod_object *named(struct trial *t, const char *spec)
 {
 	char text[512];
@@ -105,7 +106,7 @@ static const struct bt_pod_object *named(struct trial *t, const char *spec)
 	return &fixture_read(t->f, text)->pod;
 }
 
-/* Decides the next pod of the queue, which is this one. */
+/* Decides the next pod of the queue, which must be this one. */
 static enum bt_outcome decide(struct trial *t, uint32_t pod)
 {
 	struct bt_decision decision;
@@ -133,7 +134,7 @@ static const char *message(struct trial *t, uint32_t pod)
 	return text;
 }
 
-/* What was found points at nothing that a slice was made of. */
+/* Results do not point to memory of a slice. */
 static void a_slice_may_go_between_the_halves_of_a_cycle(void **state)
 {
 	struct trial t;
@@ -161,7 +162,7 @@ static void a_slice_may_go_between_the_halves_of_a_cycle(void **state)
 	end(&t);
 }
 
-/* The next pod that has its index may get devices, too. */
+/* The next pod with its index may get devices, too. */
 static void a_pod_that_names_its_claim_no_more_keeps_what_it_got(void **state)
 {
 	struct trial t;
@@ -248,7 +249,7 @@ static void who_waits_for_a_claim_hears_that_it_is_not_being_allocated_any_more(
 	end(&t);
 }
 
-/* Its claim, and with it the word of what was allocated, goes first. */
+/* Its claim, with the record of its allocation, is deleted first. */
 static void who_waits_for_a_device_hears_that_it_is_free_although_its_claim_has_gone(void **state)
 {
 	const struct bt_written_claim claim = {.name = bt_str("c"), .uid = bt_str("u-c"), .version = 20};
@@ -271,7 +272,7 @@ static void who_waits_for_a_device_hears_that_it_is_free_although_its_claim_has_
 	}
 }
 
-/* Another scheduler has bound it: its binder has not written the claims. */
+/* Another scheduler has bound it: the binder has not written the claims. */
 static void a_binding_that_failed_brings_a_claim_nothing_even_if_the_pod_is_bound(void **state)
 {
 	struct trial t;
@@ -285,7 +286,7 @@ static void a_binding_that_failed_brings_a_claim_nothing_even_if_the_pod_is_boun
 	end(&t);
 }
 
-/* Its binder has written the claim, of which nothing has been shown yet. */
+/* The binder has written the claim, but no event has shown that yet. */
 static void a_claim_stays_allocated_for_a_pod_that_went_while_it_was_bound(void **state)
 {
 	struct trial t;
@@ -296,13 +297,13 @@ static void a_claim_stays_allocated_for_a_pod_that_went_while_it_was_bound(void 
 	bt_engine_remove_pod(t.engine, first);
 	bt_engine_bound(t.engine, first);
 	assert_int_equal(decide(&t, second), BT_REFUSED);
-	/* The claim controller takes the allocation back. */
+	/* The claim controller deallocates the claim. */
 	add_claim(&t, "c");
 	assert_string_equal(message(&t, second), "fits");
 	end(&t);
 }
 
-/* Claim c as of a resource version, free. */
+/* Shows claim c at a resource version, free. */
 static void show_free(struct trial *t, const char *version)
 {
 	char text[512];
@@ -316,8 +317,7 @@ static void show_free(struct trial *t, const char *version)
 	apply(t, text);
 }
 
-/* What its binder has written stands until the source has shown as much, be the pod bound, gone, or neither.
- */
+/* The binder's write counts until the watch shows it, whether the pod is bound, deleted, or neither. */
 static void a_device_is_not_given_away_because_of_old_news(void **state)
 {
 	for (int how = 0; how < 4; how++) {
@@ -339,7 +339,7 @@ static void a_device_is_not_given_away_because_of_old_news(void **state)
 			bt_engine_remove_pod(t.engine, first);
 		}
 		assert_int_equal(decide(&t, second), BT_REFUSED);
-		/* The claim controller takes the allocation back. */
+		/* The claim controller deallocates the claim. */
 		show_free(&t, "21");
 		assert_string_equal(message(&t, second), "fits");
 		end(&t);
@@ -409,7 +409,7 @@ static void an_allocation_that_is_in_the_way_is_taken_back(void **state)
 	"nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: "      \
 	"[gone]}]}]}}}}"
 
-/* A claim that is allocated where no node is, a pod of low priority that takes the node's processors, and a
+/* A claim allocated where there is no node, a pod of low priority that uses the node's cpu, and a
  * pod of high priority that needs both. Returns the last one. */
 static uint32_t fill_node(struct trial *t)
 {
@@ -448,7 +448,7 @@ static void what_only_preemption_found_unavailable_stays_allocated(void **state)
 	end(&t);
 }
 
-/* Upstream's plugins share Filter's notes, and the profile orders the plugins. */
+/* Upstream's plugins share Filter's state, and the profile orders the plugins. */
 static void what_preemption_found_unavailable_counts_for_who_comes_after_it(void **state)
 {
 	struct bt_config_plugin order[] = {
@@ -470,7 +470,7 @@ static void what_preemption_found_unavailable_counts_for_who_comes_after_it(void
 	end(&t);
 }
 
-/* What the second half of the cycle failed of. */
+/* The error of the second half of the cycle. */
 static void assert_error(const struct trial *t, const char *text)
 {
 	struct bt_str error = bt_engine_end_error(t->engine);
@@ -503,7 +503,7 @@ static void post_filter_fails_when_the_claim_has_gone_that_it_deallocates(void *
 #define ASKS                                                                                                 \
 	"schedulerName: default-scheduler, containers: [{name: a, resources: {requests: {e.com/g: '1'}}}]"
 
-/* Upstream makes a claim for them that maps nothing, and cannot say so in the pod's status. */
+/* Upstream creates a claim without mappings for them, which it cannot write into the pod's status. */
 static void a_pod_with_claims_whose_extended_resources_a_device_plugin_has_is_not_bound(void **state)
 {
 	for (int names = 0; names < 2; names++) {
@@ -541,7 +541,7 @@ static void a_pod_with_claims_whose_extended_resources_a_device_plugin_has_is_no
 	}
 }
 
-/* Between the halves of a pod's cycle its claim goes, or others come. */
+/* Between the halves of a pod's cycle its claim is deleted, or others are added. */
 static void claims_may_come_and_go_before_the_decision_is_carried_out(void **state)
 {
 	for (int goes = 0; goes < 2; goes++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the API server sees of a cycle: calls, their order, and upstream's texts.
+ * The API calls of a cycle, their order, and upstream's texts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void describe_status(const struct bt_api_status *status, struct bt_buf *o
 	}
 }
 
-/* The calls as one text, so that a test reads like the story. */
+/* Compares the calls, joined into one text. */
 static void expect(const struct bt_api_cycle *cycle, const char *want)
 {
 	struct bt_api_calls calls = {.n = 0};
@@ -162,7 +162,8 @@ static void the_nomination_is_set_cleared_or_left(void **state)
 	bt_buf_fini(&want);
 }
 
-/* A preemptor, three victims of which one is going already and one waits in memory, and a lower promise. */
+/* A preemptor with three victims, one of which is being deleted and one is only in
+ * memory, and a lower nomination. */
 static void preempt(bool in_turn, const char *want)
 {
 	struct bt_api_pod pod = pod_named("p"), a = pod_named("a"), b = pod_named("b"), c = pod_named("c");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The cycle: what becomes of pods that are handed in, decided, bound, not bound, and taken away.
+ * The cycle: pods are added, decided, bound or not, and removed.
  */
 #include "engine_objects.h"
 
@@ -26,7 +26,7 @@ static void begin(struct trial *t, void **state, const struct bt_engine_options 
 	start(t, options);
 }
 
-/* One more profile, "bare", which has few plugins. */
+/* Adds a profile "bare" with few plugins. */
 static void begin_with_bare(struct trial *t, void **state)
 {
 	static struct bt_config_plugin few[] = {{.name = BT_STR("PrioritySort")},
@@ -210,7 +210,7 @@ static void an_assumed_pod_that_is_deleted_frees_its_room_and_its_late_answer_ha
 	assert_int_equal(decide(&t, other).outcome, BT_REFUSED);
 	bt_engine_remove_pod(t.engine, pod);
 	assert_int_equal(pods_on(&t, node), 0);
-	/* Another pod of that name is another pod. */
+	/* A pod with the same name and another UID is another pod. */
 	assert_int_not_equal(add_named(&t), pod);
 	assert_int_equal(decide(&t, other).outcome, BT_PLACED);
 	bt_engine_bound(t.engine, pod);
@@ -329,7 +329,7 @@ static void show_as_another_schedulers(struct trial *t, uint32_t pod, const char
 	assert_int_equal(bt_engine_update_pod(t->engine, pod, named(t, rest)), BT_OK);
 }
 
-/* No profile is left whose plugins could be asked whether the pod waits for its own arrival. */
+/* No profile is left whose plugins could handle the pod's own event. */
 static void a_pod_that_another_scheduler_binds_stops_waiting(const char *spec, void **state)
 {
 	struct trial t;
@@ -390,7 +390,7 @@ static void assert_refused_by(struct trial *t, uint32_t pod, const char *plugin)
 	assert_string_equal(bt_hints_name(bt_plugin_set_first(info.unschedulable_plugins)), plugin);
 }
 
-/* Nobody is asked for a hint whom the other profile does not have. Source: isPodWorthRequeuing, v1.36.3. */
+/* Only hint plugins of the new profile run. Source: isPodWorthRequeuing, v1.36.3. */
 static void who_refused_a_pod_stays_the_same_when_it_gets_another_profile(void **state)
 {
 	struct trial t;
@@ -503,7 +503,7 @@ static void add_claim_alone(struct trial *t, int number)
 	apply(t, text);
 }
 
-/* A claim, and the volume of the same number that serves for it. */
+/* A claim, and the volume with the same number, which satisfies it. */
 static void add_claim(struct trial *t, int number)
 {
 	char text[400];
@@ -517,7 +517,7 @@ static void add_claim(struct trial *t, int number)
 	add_claim_alone(t, number);
 }
 
-/* A pod's cycle, in which its claim goes, or so many others come. */
+/* A pod's cycle, during which its claim is deleted, or others are added. */
 static void decide_while_claims_change(void **state, bool goes, int come)
 {
 	struct trial t;
@@ -551,7 +551,7 @@ static void decide_while_claims_change(void **state, bool goes, int come)
 	end(&t);
 }
 
-/* The place of the first one is the other's by then. */
+/* By then another claim has the first one's index. */
 static void a_claim_that_is_made_anew_in_mid_cycle_gets_what_was_found_for_it(void **state)
 {
 	struct trial t;
@@ -591,7 +591,8 @@ static void claims_may_come_and_go_between_the_halves_of_a_cycle(void **state)
 	decide_while_claims_change(state, true, 200);
 }
 
-/* A resource that only pods name: it comes with a node, goes with it, and is a class's then. */
+/* A resource that only pods request: it gets a slot with a node, loses it with the node, and
+ * is backed by a class then. */
 static void a_name_beyond_the_columns_comes_and_goes_with_its_nodes(void **state)
 {
 	struct trial t;
@@ -621,13 +622,13 @@ static void a_name_beyond_the_columns_comes_and_goes_with_its_nodes(void **state
 	assert_int_equal(decide(&t, second).outcome, BT_REFUSED);
 	bt_engine_remove_pod(t.engine, first);
 	assert_int_equal(decide(&t, second).outcome, BT_PLACED);
-	/* Nobody has it any more. */
+	/* No node or pod has it any more. */
 	bt_engine_remove_pod(t.engine, second);
 	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, bare)->node, &slot), BT_OK);
 	uint32_t third = add_pod(&t, spec, BT_ENTERED_QUEUE);
 	assert_int_equal(decide(&t, third).outcome, BT_REFUSED);
 	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
-	/* A class that serves for it wakes the pod; there are no devices, though. */
+	/* A class that backs it requeues the pod; but there are no devices. */
 	apply(&t, "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: rare}, spec: "
 		  "{extendedResourceName: e.com/rare}}");
 	assert_int_equal(decide(&t, third).outcome, BT_REFUSED);
@@ -647,7 +648,7 @@ static void what_was_never_known_cannot_go(void **state)
 {
 	struct trial t;
 
-	/* A pod that waits, so that events count. */
+	/* A waiting pod, so that events are processed. */
 	begin(&t, state, &(struct bt_engine_options){0});
 	decide(&t, add_pod(&t, CONTAINER, BT_ENTERED_QUEUE));
 	for (int kind = BT_KIND_NAMESPACE; kind < BT_KIND_N; kind++) {
@@ -702,7 +703,7 @@ static void a_plan_follows_the_images_of_its_pods(void **state)
 	end(&t);
 }
 
-/* However many pods of one kind fit nowhere, the first speaks for all of them. */
+/* Of many infeasible pods of one kind, only the first is evaluated. */
 static void pods_of_a_kind_that_fits_nowhere_cost_those_behind_them_nothing(void **state)
 {
 	enum { BIG_N = 1000 };
@@ -730,14 +731,14 @@ static void pods_of_a_kind_that_fits_nowhere_cost_those_behind_them_nothing(void
 	end(&t);
 }
 
-/* ---- pods that are known in part ---- */
+/* ---- pods with too many resources ---- */
 
 static const struct bt_usage *usage_of(const struct trial *t)
 {
 	return bt_ledger_usage(bt_engine_cache(t->engine)->ledger);
 }
 
-/* A pod that asks for four cpus and for more resources than a pod may. */
+/* A pod that requests four cpus and more resources than a pod may. */
 static const struct bt_pod_object *read_greedy(struct trial *t, const char *spec)
 {
 	struct bt_buf text = {0};
@@ -755,7 +756,7 @@ static const struct bt_pod_object *read_greedy(struct trial *t, const char *spec
 	return object;
 }
 
-/* It enters as wanted, though it asks for more resources than a pod may. */
+/* Adds a pod that requests more resources than a pod may; it enters as wanted. */
 static uint32_t add_greedy(struct trial *t, const char *spec, enum bt_entry wanted)
 {
 	enum bt_entry entry;
@@ -779,8 +780,7 @@ static void expect_greedy(struct trial *t, uint32_t node, int64_t amount)
 	}
 }
 
-/* One device, asked for by a pod among so many other things that nobody tells them apart: it is given away
- * once all the same. */
+/* A device of a pod that requests too many resources is still allocated only once. */
 static void a_device_is_allocated_once_whichever_claim_has_it(void **state)
 {
 	struct trial t;
@@ -805,7 +805,7 @@ static void a_device_is_allocated_once_whichever_claim_has_it(void **state)
 	end(&t);
 }
 
-/* Nobody may hide a pod by asking for too much. */
+/* A pod cannot hide by requesting too much. */
 static void a_pod_on_a_node_counts_whatever_else_it_asks_for(void **state)
 {
 	struct trial t;
@@ -824,7 +824,7 @@ static void a_pod_on_a_node_counts_whatever_else_it_asks_for(void **state)
 	end(&t);
 }
 
-/* Nor keep the room of a small one for a large one, by an update that nobody understands. */
+/* Nor keep the usage of a smaller one after such an update. */
 static void an_update_that_asks_for_too_much_counts(void **state)
 {
 	struct trial t;
@@ -840,7 +840,7 @@ static void an_update_that_asks_for_too_much_counts(void **state)
 	end(&t);
 }
 
-/* Decides it, and expects it to fail with words that say why. */
+/* Decides it, and expects an error with this text. */
 static void expect_undecided(struct trial *t, uint32_t pod, const char *why)
 {
 	struct bt_explanation explanation = {0};
@@ -867,7 +867,7 @@ static void nothing_is_decided_on_half_knowledge(void **state)
 	uint32_t half = add_pod(&t, "incomplete: 'spec.x: broken', " CONTAINER, BT_ENTERED_QUEUE);
 	expect_undecided(&t, half, "could not be read whole (spec.x: broken)");
 	assert_int_equal(usage_of(&t)->nodes[node].pod_n, 0);
-	/* Bound by somebody else it counts; its like that is whole is decided. */
+	/* Bound by another scheduler it counts; a similar pod within the limits is decided. */
 	uint32_t bound =
 		add_pod(&t, "nodeName: n1, incomplete: 'spec.x: broken', " CONTAINER, BT_ENTERED_SCHEDULED);
 	assert_int_equal(bt_node_used(usage_of(&t), BT_CPU, node), 1000);
@@ -877,7 +877,7 @@ static void nothing_is_decided_on_half_knowledge(void **state)
 	end(&t);
 }
 
-/* Users may request resources of any name; those that nodes offer are known all the same. */
+/* Users may request resources of any name; those that nodes offer always get slots. */
 static void pods_cannot_take_the_names_that_nodes_offer(void **state)
 {
 	struct trial t;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The victims of a preemptor: their list, what becomes of those that go meanwhile, and
- * how the engine carries a preemption out.
+ * The victims of a preemptor: their list, victims that are deleted meanwhile, and the engine's evictions.
  */
 #include "trial.h"
 
@@ -8,7 +7,7 @@
 
 #define VICTIMS_MAX 4
 
-/* What the evictor was called with. */
+/* Calls of the evictor. */
 struct evictions {
 	uint32_t pods[VICTIMS_MAX], n, for_ix;
 	bool fails;
@@ -112,7 +111,7 @@ static void a_victim_that_has_gone_is_let_go_once_it_is_in_nobodys_hand(void **s
 	bt_eviction_drop(&eviction, ledger_of(&t));
 	assert_int_equal(eviction.leaving_n, 0);
 	assert_false(bt_ledger_has(ledger_of(&t), pods[0]));
-	assert_true(bt_ledger_has(ledger_of(&t), pods[1])); /* its binder's answer is to come */
+	assert_true(bt_ledger_has(ledger_of(&t), pods[1])); /* its binder has not answered yet */
 	assert_true(bt_ledger_has(ledger_of(&t), pods[2]));
 	bt_ledger_remove(ledger_of(&t), pods[1]);
 	bt_eviction_fini(&eviction);
@@ -150,8 +149,8 @@ static void a_preemption_lasts_while_its_last_victim_is_there(void **state)
 	assert_false(bt_eviction_is_for(&eviction, NULL, ledger_of(&t), 7));
 	eviction.on = true;
 	eviction.pod_ix = 7;
-	assert_true(
-		bt_eviction_is_for(&eviction, NULL, ledger_of(&t), 7)); /* the last one's turn is to come */
+	assert_true(bt_eviction_is_for(&eviction, NULL, ledger_of(&t), 7)); /* the last one is still to
+									 * be evicted */
 	assert_false(bt_eviction_is_for(&eviction, NULL, ledger_of(&t), 8));
 	eviction.last_ix = victim;
 	eviction.last_uid = bt_ledger_pod(ledger_of(&t), victim)->uid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Extenders: their requests, and the effect of their answers. What is expected was derived by hand from
+ * Extenders: their requests, and the effect of their responses. Expected results were derived by hand from
  * upstream's sources.
  */
 #include "trial.h"
@@ -8,21 +8,22 @@
 
 #define EXTENDERS 3
 
-/* The answers of an extender, as names of nodes and UIDs. */
+/* The responses of an extender, as names of nodes and UIDs. */
 struct script {
-	const char *keeps;	  /* names of nodes, with blanks around each */
-	const char *refuses;	  /* the same: of those it does not keep */
-	const char *unresolvable; /* the same */
-	const char *names;	  /* a node that it keeps although the request does not name it */
+	const char *keeps;	  /* feasible nodes, with blanks around each */
+	const char *refuses;	  /* the same: failed nodes */
+	const char *unresolvable; /* the same: unresolvable ones */
+	const char *names;	  /* a node that it returns although it is not in the request */
 	const char *error;
-	const char *likes; /* a node that gets its points */
+	const char *likes; /* the node with a score */
 	int64_t points;
-	const char *candidate, *victims[3]; /* preempt: the only node that is left, and UIDs */
-	const char *candidates_as_they_are; /* preempt: all stay that have this in their names */
+	const char *candidate, *victims[3]; /* preempt: the only remaining node, and UIDs */
+	const char *candidates_as_they_are; /* preempt: returns unchanged the candidates with
+					     * this in their names */
 	int64_t violation_n;
-	bool objects;	       /* what it keeps comes as objects */
-	const char *strangers; /* names that it refuses, in the request or not, with blanks around each */
-	uint32_t call_n;       /* calls of any verb */
+	bool objects;			  /* it returns feasible nodes as objects */
+	const char *strangers;		  /* failed nodes, in the request or not, with blanks around each */
+	uint32_t call_n;		  /* of all verbs */
 	uint32_t filtered_n, preempted_n; /* nodes in the last request */
 };
 
@@ -40,7 +41,7 @@ static bool holds(const char *list, struct bt_str name)
 	return list && strstr(list, word);
 }
 
-/* The script is found by the extender's address, which ends in its number. */
+/* The script of an extender's address, which ends in its number. */
 static struct script *script_of(void *context, const struct bt_extender_call *call)
 {
 	struct extender_test *test = context;
@@ -203,7 +204,7 @@ static void a_pod_goes_where_every_extender_lets_it(void **state)
 	struct bt_decision decision = decide(&s->t, add_pod(&s->t, "name: p", CPU("1"), ""));
 	assert_int_equal(decision.outcome, BT_PLACED);
 	assert_int_equal(decision.node_ix, slot_of(s, "n3"));
-	/* The second request has the nodes that the first one leaves. A single node gets no points. */
+	/* The second request has the feasible nodes of the first. A single node is not scored. */
 	assert_int_equal(s->scripts[1].filtered_n, 2);
 	assert_int_equal(s->scripts[0].call_n, 1);
 	end_test(s);
@@ -221,7 +222,7 @@ static void what_extenders_say_is_counted_like_reasons(void **state)
 	s->scripts[1].unresolvable = " n1 ";
 	start_nodes(s, 6);
 	add_pod(&s->t, "name: full", "nodeName: n6, priority: 9, " CPU("2"), "");
-	/* n1 was kept by the first one whatever else that said; n5 is dropped without a reason. */
+	/* The first one returned n1 as feasible and as failed; n5 is dropped without a reason. */
 	assert_string_equal(message(&s->t, add_pod(&s->t, "name: p", CPU("1"), "")),
 		"0/6 nodes are available: 1 Insufficient cpu, 2 not today, 2 too old." AFTER
 		"0/6 nodes are available: 3 No preemption victims found for incoming pod, 3 Preemption is "
@@ -247,8 +248,7 @@ static void reasons_for_nodes_that_were_not_in_the_request_count(void **state)
 	start_nodes(s, 5);
 	add_pod(&s->t, "name: full", "nodeName: n4, priority: 9, " CPU("2"), "");
 	add_pod(&s->t, "name: full-too", "nodeName: n5, priority: 9, " CPU("2"), "");
-	/* n4 instead of what the plugin says, n1 instead of what the first one said, and one that is
-	 * unknown. */
+	/* n4 overrides the plugin's reason, n1 the first extender's; one node is unknown. */
 	assert_string_equal(message(&s->t, add_pod(&s->t, "name: p", CPU("1"), "")),
 		"0/5 nodes are available: 1 Insufficient cpu, 2 not today, 3 stranger." AFTER
 		"0/5 nodes are available: 5 No preemption victims found for incoming pod.");
@@ -274,7 +274,7 @@ static void the_message_of_a_cycle_calls_no_extender_again(void **state)
 	assert_non_null(strstr(bt_messages_of(&messages, pod).ptr, "2 not today"));
 	assert_int_equal(s->scripts[0].call_n, 1);
 	bt_engine_end(s->t.engine, &decision);
-	/* A pod of the same kind has a cycle, and a message, of its own. */
+	/* A pod of the same kind has its own cycle and message. */
 	assert_int_equal(bt_engine_pop(s->t.engine), like);
 	bt_engine_begin(s->t.engine, like, &decision);
 	assert_int_equal(decision.outcome, BT_FAILED);
@@ -285,7 +285,8 @@ static void the_message_of_a_cycle_calls_no_extender_again(void **state)
 	end_test(s);
 }
 
-/* Of two free CPUs of four, and two of two, least allocated prefers the latter; empty, the former. */
+/* With two of four cpus free, and two of two, LeastAllocated prefers the latter;
+ * with all free, the former. */
 static void nodes_that_come_as_objects_are_scored_as_if_they_were_empty(void **state)
 {
 	for (int objects = 0; objects < 2; objects++) {
@@ -317,7 +318,7 @@ static void nodes_dropped_silently_have_no_reason(void **state)
 	end_test(s);
 }
 
-/* Where PreFilter has narrowed the nodes, those dropped silently count among the ones that it left out. */
+/* Where PreFilter has restricted the nodes, those dropped without a reason count as excluded by it. */
 static void nodes_dropped_silently_look_left_out(void **state)
 {
 	struct extender_test *s = configure(state, 1);
@@ -346,7 +347,7 @@ static void an_extender_that_fails_fails_the_cycle_unless_it_may_be_ignored(void
 	start_nodes(s, 3);
 	uint32_t pod = add_pod(&s->t, "name: p", CPU("1"), "");
 	assert_int_equal(decide(&s->t, pod).outcome, BT_PLACED);
-	/* It is called last, although it comes first. */
+	/* It is called last, although it is listed first. */
 	assert_int_equal(s->scripts[0].filtered_n, 2);
 	s->scripts[1].error = "failed filter with extender at URL http://1/filter, code 500";
 	pod = add_pod(&s->t, "name: q", CPU("1"), "");
@@ -441,7 +442,7 @@ static void fill(struct extender_test *s)
 		"startTime: '2026-01-03T00:00:00Z'");
 }
 
-/* Two full nodes, and the cycle of a pod that needs the room of pods on one of them. */
+/* Two full nodes, and the cycle of a pod that must preempt on one of them. */
 static struct bt_decision preempt_on_full_nodes(struct extender_test *test)
 {
 	start_nodes(test, 2);
@@ -483,7 +484,7 @@ static void no_candidate_may_be_left(void **state)
 	s->scripts[1].candidates_as_they_are = " n1 n2 ";
 	struct bt_decision decision = preempt_on_full_nodes(s);
 	assert_int_equal(decision.nominated_ix, BT_NO_NODE);
-	/* Once no candidate is left, no further extender is called. */
+	/* Without candidates, no further extender is called. */
 	assert_int_equal(s->scripts[1].call_n, 0);
 	assert_string_equal(message(&s->t, decision.pod_ix),
 		"0/2 nodes are available: 2 Insufficient cpu." AFTER "no candidate node for preemption");
@@ -521,7 +522,7 @@ static void an_extender_that_errs_about_victims_fails_preemption(void **state)
 		bt_buf_printf(&want, "0/2 nodes are available: 2 Insufficient cpu. preemption: %s",
 			mistakes[i].text);
 		assert_string_equal(message(&s->t, pod), want.ptr);
-		/* An error leaves the nomination as it is. */
+		/* An error leaves the nomination unchanged. */
 		assert_int_equal(bt_ledger_pod(bt_engine_cache(s->t.engine)->ledger, pod)->nominated_ix,
 			slot_of(s, "n2"));
 		bt_buf_fini(&want);
@@ -544,7 +545,7 @@ static void an_extender_that_may_be_ignored_leaves_the_candidates(void **state)
 	}
 }
 
-/* A node without victims is left out of what an extender that may be ignored says. */
+/* An ignorable extender's node without victims is removed from the candidates. */
 static void an_ignorable_extenders_nodes_without_victims_go(void **state)
 {
 	struct extender_test *s = configure(state, 1);
@@ -570,7 +571,7 @@ static void violations_are_those_that_the_extender_counts(void **state)
 	end_test(s);
 }
 
-/* An extender need not give the same answer twice. */
+/* An extender may return something else each time. */
 static void an_extender_is_called_again_though_nothing_changed(void **state)
 {
 	struct extender_test *s = configure(state, 1);

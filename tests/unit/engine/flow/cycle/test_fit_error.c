@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The text that says why a pod fits nowhere.
+ * The message of a pod that fits nowhere.
  */
 #include <setjmp.h>
 #include <stdarg.h>

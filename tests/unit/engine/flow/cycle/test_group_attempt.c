@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The cycle of a PodGroup that waits in the queue as one: whom it preempts, by groups that differ in one
- * field from others, and what is left of a trial.
+ * The cycle of a PodGroup that is queued as a whole: its victims, for groups that differ in one
+ * field, and the effects of a trial.
  */
 #include "engine_objects.h"
 
@@ -84,7 +84,7 @@ struct pair {
 	const char *high, *high_pods;
 	uint32_t high_n, victim_n;
 	enum bt_cycle_metric_status status; /* of the preemption */
-	bool none;			    /* there is none */
+	bool none;			    /* no preemption */
 };
 
 static const struct pair usual = {.low = "priority: 0, disruptionMode: {single: {}}, "
@@ -128,7 +128,7 @@ static void decide_pair(struct trial *t, const struct pair *pair)
 	}
 }
 
-/* Nothing of a cycle in which nobody was placed is left but nominations, when it preempts. */
+/* After a cycle that placed no pod only nominations remain, if it preempts. */
 static void assert_as_before(const struct trial *t, const struct pair *pair)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(t->engine)->ledger;
@@ -258,7 +258,7 @@ static void a_group_that_never_preempts_does_not(void **state)
 	pair.victim_n = 0;
 	pair.status = BT_CYCLE_METRIC_UNSCHEDULABLE;
 	expect(state, GATE, &pair);
-	/* With the gate it is the group's own policy that counts. */
+	/* With the gate the group's own policy counts. */
 	pair.high = "priority: 10, preemptionPolicy: Never, schedulingPolicy: {gang: {minCount: 1}}";
 	expect(state, GATE ",PodGroupPreemptionPolicy=true", &pair);
 }
@@ -300,12 +300,12 @@ static void victims_that_a_budget_would_keep_are_counted(void **state)
 
 static uint32_t pop_later(struct trial *t)
 {
-	t->now_ns += 60 * BT_QUEUE_SECOND; /* less than lets all back */
+	t->now_ns += 60 * BT_QUEUE_SECOND; /* less than the flush */
 	bt_engine_tick(t->engine);
 	return bt_engine_pop(t->engine);
 }
 
-/* Where time brings no group back. */
+/* Where no flush requeues the group. */
 static void a_group_that_finds_no_placement_waits_for_a_node(void **state)
 {
 	struct bt_group_decision group;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The cycle of a PodGroup: all or nothing, in which order, why not, and when again. Texts and places are
+ * The cycle of a PodGroup: all or nothing, the order of members, messages, and retries. Texts and queues are
  * those of kube-scheduler v1.36.3.
  */
 #include "engine_objects.h"
@@ -23,7 +23,7 @@ struct trial {
 	int64_t now_ns;
 	struct bt_group_decision group;
 	char messages[MEMBERS][512];
-	/* What was against members themselves, in the order in which they were decided. */
+	/* Reasons of members, in the order of their decisions. */
 	struct {
 		uint32_t pod_ix;
 		char text[512];
@@ -31,7 +31,7 @@ struct trial {
 	uint32_t own_n;
 };
 
-/* One more profile, like the first but for its name. */
+/* Adds a profile, equal to the first except for its name. */
 static void add_profile(struct bt_config *config, const char *name)
 {
 	struct bt_profile_config *profiles = bt_arena_zalloc(&config->arena, 2 * sizeof(*profiles));
@@ -99,7 +99,7 @@ static void add_ring(struct trial *t, int min_count)
 	apply(t, text);
 }
 
-/* One node of so much cpu, and a PodGroup of so many. */
+/* One node with this cpu, and a PodGroup with this minCount. */
 static void begin_ring(struct trial *t, void **state, const char *cpu, int min_count)
 {
 	begin(t, state);
@@ -142,7 +142,7 @@ static struct bt_str own_of(const struct trial *t, uint32_t pod_ix)
 	return bt_str("");
 }
 
-/* Decides the group of the pod that is popped now, which is to be this one. */
+/* Decides the group of the next pod, which must be this one. */
 static void decide(struct trial *t, uint32_t pod_ix)
 {
 	const struct bt_group_watch watch = {.decided = note, .context = t};
@@ -190,7 +190,7 @@ static bool is_blamed(const struct trial *t, uint32_t pod_ix, const char *plugin
 	return false;
 }
 
-/* Somebody else binds a pod that waits. Pods have the number of their name as index here. */
+/* Another scheduler binds a waiting pod. Indices of pods equal the numbers in their names here. */
 static void bind_by_others(struct trial *t, uint32_t pod_ix, const char *spec, const char *node)
 {
 	char text[512];
@@ -313,8 +313,7 @@ static void refused_members_come_back_by_backoff_only(void **state)
 	assert_int_equal(info(&t, b).where, BT_WAIT_BACKOFF);
 	assert_true(is_blamed(&t, b, "NodeResourcesFit"));
 	assert_false(is_blamed(&t, b, "GangScheduling"));
-	/* The one that a plugin refused is popped early, as nobody else is there, and brings the other along.
-	 */
+	/* The member that a plugin refused is popped early, alone, and takes the other with it. */
 	add_node(&t, "n2", "1");
 	decide(&t, b);
 	assert_int_equal(t.group.member_n, 2);
@@ -342,7 +341,7 @@ static void where_time_stands_still_they_wait_for_events(void **state)
 	end(&t);
 }
 
-/* One of three is too large; where the first of the others fits, there is no room for the last. */
+/* One of three is too large; if the first of the others fits, there is no room for the last. */
 struct crowded {
 	uint32_t large, first, last;
 };
@@ -409,7 +408,7 @@ static void who_was_refused_beside_a_pod_is_tried_again_when_the_group_needs_few
 	end(&t);
 }
 
-/* What is on the node now is there to stay: only an event that its refuser cares for helps. */
+/* The pods on the node now stay there: only an event for its refusing plugin helps. */
 static void who_is_refused_beside_members_that_are_placed_does_not_wait_for_its_group(void **state)
 {
 	struct trial t;
@@ -440,9 +439,10 @@ static void more_than_enough_may_stay_behind(void **state)
 	assert_member(&t, 1, a, BT_PLACED);
 	assert_member(&t, 2, b, BT_PLACED);
 	assert_int_equal(scheduled(&t), 2);
-	/* When the first of the others was to be bound there were too few yet, and Permit wakes who waits. */
+	/* When the first of the others was to be bound, there were too few; Permit
+	 * requeues the waiting ones. */
 	assert_int_equal(info(&t, large).where, BT_WAIT_ACTIVE);
-	/* Later members are alone, and there are enough. */
+	/* Later members come alone, and there are enough. */
 	add_node(&t, "n2", "4");
 	decide(&t, large);
 	assert_int_equal(t.group.member_n, 1);
@@ -684,7 +684,7 @@ static void each_preemptor_says_who_lost_the_nomination_of_its_node(void **state
 
 struct evicted_by_group {
 	uint32_t pods[MEMBERS], n;
-	enum bt_wait where[2]; /* of the first two members, as the pod is evicted */
+	enum bt_wait where[2]; /* of the first two members, when the pod is evicted */
 	const uint32_t *members;
 	const struct trial *t;
 };
@@ -715,7 +715,7 @@ static void add_group(struct trial *t, const char *name, const char *spec)
 
 #define OLD "schedulingGroup: {podGroupName: old}, "
 
-/* Two nodes, each full of a pod of a group that goes together; a pod alone beside one of them. */
+/* Two nodes, each full of a pod of a group that is preempted as a whole; a single pod beside one of them. */
 struct full_of_groups {
 	struct evicted_by_group evicted;
 	uint32_t alone, old[2], ring[2];
@@ -750,7 +750,7 @@ static void a_group_preempts_as_a_whole_and_another_goes_as_a_whole(void **state
 	assert_string_equal(t.messages[0], "0/2 nodes are available: 2 Insufficient cpu. no new claims to "
 					   "deallocate, preemption: not eligible due to workload aware "
 					   "preemption enabled");
-	/* The least important one may stay when the others have gone. */
+	/* The least important one may stay once the others are victims. */
 	assert_int_equal(full.evicted.n, 2);
 	assert_true(full.evicted.pods[0] + full.evicted.pods[1] == full.old[0] + full.old[1]);
 	assert_true(t.group.members[0].decision.by_group);
@@ -773,14 +773,14 @@ static void all_members_wait_until_the_last_victim_goes(void **state)
 
 	begin_full(&t, &full, state, "priority: 3", GANG_OF_2 "priority: 5");
 	decide(&t, full.ring[0]);
-	assert_int_equal(full.evicted.n, 1); /* nobody else has to go */
+	assert_int_equal(full.evicted.n, 1); /* no other pod is evicted */
 	assert_int_equal(full.evicted.pods[0], full.old[1]);
 	assert_int_equal(full.evicted.where[0], BT_WAIT_GATED);
 	assert_int_equal(full.evicted.where[1], BT_WAIT_GATED);
 	end(&t);
 }
 
-/* why: what is said of the group behind that it is unschedulable. */
+/* why: the text after the group's "unschedulable". */
 static void assert_nobody_goes(void **state, const char *old, const char *ring, const char *why)
 {
 	struct bt_buf says = {0};
@@ -856,7 +856,7 @@ static void a_popped_member_has_passed_the_gate_whatever_it_would_say_now(void *
 	end(&t);
 }
 
-/* Pops a member, changes it, and only then decides: nobody is decided, and the other member still waits. */
+/* Pops a member, changes it, then decides: no pod is decided, and the other member still waits. */
 static void change_popped(void **state, const char *spec, enum bt_wait wanted)
 {
 	char text[512];
@@ -891,7 +891,7 @@ static void a_popped_member_that_leaves_its_group_is_tried_again_alone(void **st
 	change_popped(state, "schedulerName: default-scheduler, " SIZE("1"), BT_WAIT_BACKOFF);
 }
 
-/* How often the cycles of a profile's groups had a result. */
+/* How often cycles of a profile's groups had a result. */
 static uint64_t result_n(const struct trial *t, enum bt_cycle_metric_group result, uint16_t profile)
 {
 	const struct bt_cycle_metric_table *table =
@@ -919,8 +919,7 @@ static uint64_t deciding_n(const struct trial *t)
 	return n;
 }
 
-/* Source: podGroupCycle: what came of it once for all members, and nothing where members request different
- * schedulers. */
+/* Source: podGroupCycle: one result for all members, none if members request different schedulers. */
 static void the_cycles_of_a_group_are_measured_by_what_came_of_them(void **state)
 {
 	struct bt_stage_latency *stages = bt_stage_latency_create();

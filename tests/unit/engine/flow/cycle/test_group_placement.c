@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Placements of a PodGroup: into which parts nodes are divided, in which order they are tried, which one is
- * chosen, and that what is decided in it is what was tried there.
+ * Placements of a PodGroup: how nodes are partitioned, the order of trials, the chosen placement, and that
+ * the decision repeats its trial.
  */
 #include "engine_objects.h"
 
@@ -17,7 +17,7 @@ struct trial {
 	struct bt_placements placements;
 	struct bt_group_state group;
 	struct bt_buf text;
-	/* What decide was asked, and is to say. */
+	/* Calls of decide, and its results. */
 	struct {
 		uint32_t ix, node_n;
 		bool trial;
@@ -25,7 +25,7 @@ struct trial {
 	} tries[TRIES];
 	uint32_t try_n;
 	uint32_t fits, fails; /* placements, as bits */
-	uint32_t pods[TRIES]; /* how many would get nodes of a placement */
+	uint32_t pods[TRIES]; /* how many pods would get nodes in a placement */
 };
 
 static void add_node(struct trial *t, const char *name, const char *rack)
@@ -44,7 +44,7 @@ static void add_node(struct trial *t, const char *name, const char *rack)
 	assert_int_equal(bt_engine_apply(t->engine, fixture_read(t->f, text), &entry, &ix), BT_OK);
 }
 
-/* Racks b, a and b again; the group wants one rack. */
+/* Racks b, a and b again; the group requires one rack. */
 static void begin(struct trial *t, void **state)
 {
 	struct bt_gates gates;
@@ -79,7 +79,7 @@ static enum bt_placement_fit generate(struct trial *t)
 		bt_profile_runtimes_at(&t->engine->runtimes, 0), &t->group, &t->text);
 }
 
-/* Every pod is like every other. */
+/* All pods are of one kind. */
 static enum bt_placement_fit decide(void *context, const struct bt_placement *placement, bool trial)
 {
 	struct trial *t = context;

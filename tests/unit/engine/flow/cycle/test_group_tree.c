@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The cycle of a tree of groups: which of its groups are scheduled, what is taken back, and what is said of
- * each. Texts are those of kube-scheduler v1.37.2.
+ * The cycle of a tree of groups: which groups are scheduled, what is reverted, and the message of each. Texts
+ * are those of kube-scheduler v1.37.2.
  */
 #include "engine_objects.h"
 
@@ -69,7 +69,7 @@ static void add_group(struct tree *t, const char *name, int min_count)
 	apply(t, text);
 }
 
-/* A tree with so many of its groups, ring and star, and a node of 4 CPUs. */
+/* A tree with this minGroupCount, ring and star, and a node of 4 CPUs. */
 static void begin(struct tree *t, void **state, int min_group_count)
 {
 	struct bt_engine_options options = {.clock = bt_clock_virtual(&t->now_ns), .strict_order = true};
@@ -167,7 +167,7 @@ static void a_tree_that_lacks_a_group_takes_back_those_that_fit(void **state)
 	assert_int_equal(state_of(&t, two), BT_POD_QUEUED);
 	assert_int_equal(state_of(&t, star), BT_POD_QUEUED);
 	assert_int_equal(t.end_n, 2);
-	/* The ring fits, and has the text of the tree, to which PodGroupPostFilter has added what it says
+	/* The ring fits, and has the tree's message, to which PodGroupPostFilter has added its text
 	 * once for the tree and once for the ring. */
 	assert_int_equal(t.ends[0].outcome, BT_GROUP_UNSCHEDULABLE);
 	assert_string_equal(t.ends[0].message, "pod group is unschedulable, 0/1 placements are available, "
@@ -184,7 +184,7 @@ static void pods_of_a_tree_are_decided_group_by_group(void **state)
 	struct tree t;
 
 	begin(&t, state, 1);
-	/* The star's pod came first, and the ring is decided first. */
+	/* The star's pod was added first; the ring is decided first. */
 	uint32_t star = add_pod(&t, "star", "3"), one = add_pod(&t, "ring", "1"),
 		 two = add_pod(&t, "ring", "1");
 	decide(&t);
@@ -235,8 +235,8 @@ static void add_low(struct tree *t, const char *node, const char *cpu)
 	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, text), &entry, &ix), BT_OK);
 }
 
-/* A group that has not come about still counts where its pods were tried, and upstream then lets no victim
- * back, not even one from whose node nothing is wanted. */
+/* The trial of a failed group still counts its pods, and upstream then reprieves no victim,
+ * not even one on a node that no pod needs. */
 static void no_victim_comes_back_where_groups_were_tried_at_one_place(void **state)
 {
 	struct tree t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Hinters of a profile: their numbers, their masks, and what comes of several of them. What each plugin's
- * hint says is tests/conformance/test_hints.c's to compare.
+ * Hint plugins of a profile: numbers, masks, and the result of several hints. tests/conformance/test_hints.c
+ * compares each plugin's hint.
  */
 #include "object_fixture.h"
 

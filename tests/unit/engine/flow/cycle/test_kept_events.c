@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What kept events point to stays while the queue keeps events, and no longer.
+ * Objects of stored events live as long as the queue stores events, and no longer.
  */
 #include "object_fixture.h"
 
@@ -26,7 +26,7 @@ static void end(struct trial *t)
 	bt_queue_destroy(t->queue);
 }
 
-/* A pod is in flight, and an event is kept for it. */
+/* Pops a pod, so that an event is stored for it. */
 static void keep_an_event(struct trial *t)
 {
 	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
@@ -49,7 +49,7 @@ static const struct bt_node_desc *describe(struct trial *t)
 	return desc;
 }
 
-/* An event's object holds the name alone: its first holder has let go of it. */
+/* Only an event's object holds the name: its first holder has released it. */
 static uint32_t hold_name(struct trial *t, const char *text)
 {
 	struct bt_name_refs first = {.intern = t->f->cache->dictionary->intern};

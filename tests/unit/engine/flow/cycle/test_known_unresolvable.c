@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Records of kinds of pods that no node can help.
+ * Records of kinds of pods for which no node is resolvable.
  */
 #include <setjmp.h>
 #include <stdarg.h>

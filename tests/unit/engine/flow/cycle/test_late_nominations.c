@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which nominations a refusal leaves that came in the cycle (1.35).
+ * Nominations set during a cycle that its refusal keeps (1.35).
  */
 #include "object_fixture.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Durations in kube-scheduler's buckets, a series for each set of labels.
+ * Durations in kube-scheduler's buckets, one series per set of labels.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +101,7 @@ static void a_full_table_counts_what_it_cannot_keep_and_asks_for_no_memory(void 
 	assert_int_equal(bt_mem_in_use_bytes(), bytes);
 	assert_int_equal(metrics->tables[BT_CYCLE_METRIC_PLUGIN].n, 32);
 	assert_int_equal(metrics->tables[BT_CYCLE_METRIC_PLUGIN].lost_n, 968);
-	note(metrics, BT_CYCLE_METRIC_PLUGIN, 31, 0, 5); /* who has a place keeps it */
+	note(metrics, BT_CYCLE_METRIC_PLUGIN, 31, 0, 5); /* an existing series is kept */
 	assert_int_equal(find(metrics, BT_CYCLE_METRIC_PLUGIN, 31, 0)->n, 2);
 	bt_cycle_metrics_destroy(metrics);
 }

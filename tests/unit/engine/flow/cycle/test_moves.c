@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Nodes that stay when most others have gone get low slots. Pods on them, nominations and counters stay as
- * they were.
+ * Nodes that stay when most others are deleted move to low slots. Pods on them, nominations and counters are
+ * unchanged.
  */
 #include "trial.h"
 
@@ -37,7 +37,7 @@ static struct trial begin_with_nodes(void **state, uint32_t n)
 	return t;
 }
 
-/* All nodes go but the last ones, and something happens as long as that lets others move. */
+/* Deletes all nodes but the last ones, and makes changes as long as nodes move. */
 static void leave_last(struct trial *t, uint32_t n, uint32_t last_n)
 {
 	char name[16];
@@ -60,7 +60,7 @@ static void the_nodes_that_stay_get_the_lowest_slots(void **state)
 
 	leave_last(&t, 600, 3);
 	assert_int_equal(s->node_n, 3);
-	/* The last ones to go may have slots yet. */
+	/* The nodes deleted last may still have slots. */
 	assert_in_range(s->slot_n, 3, 3 + 3);
 	for (uint32_t i = 597; i < 600; i++) {
 		uint32_t slot = slot_of(&t, numbered(name, sizeof(name), "n", i));
@@ -103,7 +103,7 @@ static void a_few_nodes_are_moved_at_a_time(void **state)
 	end(&t);
 }
 
-/* What of a rare resource a node has, and what is used of it there. */
+/* Checks the amount of a rare resource that a node has, and its use. */
 static void assert_rare(const struct trial *t, const char *name, uint32_t slot, int64_t alloc, int64_t used)
 {
 	const struct bt_view *view = &cache_of(t)->view;
@@ -167,7 +167,7 @@ static void usage_and_ports_move_with_their_node(void **state)
 	assert_int_equal(usage->nodes[11].used[BT_CPU], 0);
 	assert_int_equal(usage->nodes[slot].pod_n, 2);
 	assert_int_equal(usage->ports[slot].n, 1);
-	/* Those that came last come first, as ever. */
+	/* As always, the latest come first. */
 	assert_int_equal(bt_ledger_first_on(cache_of(&t)->ledger, slot), second);
 	assert_int_equal(bt_ledger_next(cache_of(&t)->ledger, second), first);
 	uint32_t port = add_pod(
@@ -199,7 +199,7 @@ static void nominations_move_with_their_node(void **state)
 	assert_int_equal(bt_ledger_pod(ledger, pod)->status_ix, slot_of(&t, "n11"));
 	assert_int_equal(bt_ledger_pod(ledger, gated)->status_ix, slot_of(&t, "n10"));
 	assert_int_equal(bt_ledger_first_nominated(ledger, slot_of(&t, "n11")), pod);
-	/* It looks at its node first, and has it. */
+	/* It tries its nominated node first, and gets it. */
 	struct bt_decision decision = decide(&t, pod);
 	assert_int_equal(decision.outcome, BT_PLACED);
 	assert_int_equal(decision.node_ix, slot_of(&t, "n11"));
@@ -228,7 +228,7 @@ static void counters_move_with_their_node(void **state)
 		snprintf(meta, sizeof(meta), "name: s%" PRIu32 ", labels: {tier: web}", i);
 		add_pod(&t, meta, "nodeName: n11, " CPU("100m"), "");
 	}
-	/* So that there are counters before the nodes move. */
+	/* So that counters exist before the nodes move. */
 	uint32_t before = add_pod(&t, "name: b, labels: {app: x}", APART, "");
 	assert_int_equal(decide(&t, before).outcome, BT_PLACED);
 	uint32_t even = add_pod(&t, "name: e, labels: {tier: web}", SPREAD, "");
@@ -261,7 +261,7 @@ static void apply(struct trial *t, const char *yaml)
 	engine_apply(t->engine, t->f, yaml);
 }
 
-/* A claim with a volume of a driver of which a node takes one. */
+/* A claim with a volume of a driver with a limit of one per node. */
 static void add_claim(struct trial *t, const char *name, const char *mode)
 {
 	char text[512];
@@ -296,7 +296,7 @@ static void volumes_move_with_their_node(void **state)
 	add_claim(&t, "a", "ReadWriteOncePod");
 	add_claim(&t, "b", "ReadWriteOnce");
 	uint32_t user = add_pod(&t, "name: user", "nodeName: n11, " USES("a"), "");
-	/* What is attached to the node is worked out before it moves. */
+	/* The node's attachments are computed before it moves. */
 	uint32_t early =
 		add_pod(&t, "name: early", "nodeSelector: {kubernetes.io/hostname: n11}, " USES("b"), "");
 	assert_int_equal(decide(&t, early).outcome, BT_REFUSED);
@@ -308,7 +308,7 @@ static void volumes_move_with_their_node(void **state)
 	bt_engine_decide(t.engine, late, &decision);
 	assert_int_equal(decision.outcome, BT_REFUSED);
 	assert_non_null(strstr(message(&t, late), "exceed max volume count"));
-	/* A claim for one pod alone is in use there. */
+	/* A claim for a single pod is in use there. */
 	uint32_t same = add_pod(&t, "name: same", USES("a"), "");
 	assert_non_null(strstr(message(&t, same), "ReadWriteOncePod"));
 	bt_engine_remove_pod(t.engine, user);
@@ -319,7 +319,7 @@ static void volumes_move_with_their_node(void **state)
 	end(&t);
 }
 
-/* What a cycle has worked out names slots. */
+/* The results of a cycle refer to slots. */
 static void nobody_moves_while_a_pod_is_in_its_cycle(void **state)
 {
 	struct trial t = begin_with_nodes(state, MANY);
@@ -352,7 +352,7 @@ static void a_move_wakes_nobody(void **state)
 	end(&t);
 }
 
-/* Nodes go, and their pods later, as the garbage collector of pods has it. */
+/* Nodes are deleted first and their pods later, as by the pod garbage collector. */
 static void slots_are_looked_at_again_when_the_pods_on_them_have_gone(void **state)
 {
 	struct trial t = begin_with_nodes(state, 400);

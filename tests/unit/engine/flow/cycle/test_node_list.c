@@ -130,7 +130,7 @@ static void samples_take_zones_in_turn_and_go_on_where_the_last_one_ended(void *
 	end(&t);
 }
 
-/* Upstream's count of processed nodes includes the nominated node, which it asks first. */
+/* Upstream's count of processed nodes includes the nominated node, which it evaluates first. */
 static void a_refused_nomination_moves_the_next_sample_on(void **state)
 {
 	struct trial t;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An engine with workers on a simulated machine of two sockets: every array by node slot that workers read is
- * asked to lie beside them, shard by shard. The test stands between the team and the system and writes down
- * what is asked for.
+ * An engine with workers on a simulated machine of two sockets: the pages of every array by node slot are
+ * requested beside the workers that read them, shard by shard. The test intercepts and records the requests.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +44,7 @@ enum bt_status __wrap_bt_topo_bind_range(
 	return BT_OK;
 }
 
-/* The node that a page was last asked to lie on; -1: it was not. */
+/* The node last requested for a page; -1: none. */
 static int asked_node(const char *page)
 {
 	for (size_t i = call_n; i-- > 0;) {
@@ -67,15 +66,15 @@ static void check_array(const void *array, size_t each_bytes)
 		int node = asked_node(page);
 
 		assert_true(node == 0 || node == 1);
-		assert_true((uint32_t)node >= last); /* one half, then the other */
+		assert_true((uint32_t)node >= last); /* first one half, then the other */
 		last = (uint32_t)node;
 		on[node]++;
 	}
 	assert_true(on[0] > 5 && on[1] > 5);
 }
 
-/* Calls that continue each other, from the first half's workers to the second's, are an array's; arrays that
- * have few pages are left out. */
+/* Counts arrays by their series of requests, from the first half's workers to the second's; ignores
+ * arrays with few pages. */
 static uint32_t count_arrays(void)
 {
 	uint32_t array_n = 0;
@@ -104,7 +103,7 @@ static bool take(void *context, const struct bt_object *object)
 	return true;
 }
 
-/* Decides pods of so many signatures. Returns the engine. */
+/* Decides pods of this many signatures. Returns the engine. */
 static struct bt_engine *decide(struct bt_team *team, uint32_t node_n, uint32_t signature_n)
 {
 	struct bt_generate_options generate = bt_generate_defaults();
@@ -177,7 +176,7 @@ static void every_array_that_workers_read_lies_beside_them(void **state)
 	assert_int_equal(view->snapshot->slot_n, NODES);
 	check_array(view->usage->nodes, sizeof(*view->usage->nodes));
 	check_array(view->snapshot->rooms, sizeof(*view->snapshot->rooms));
-	/* Those, and of each column the values, of each plan the bases. */
+	/* These, the values of each column, and the bases of each plan. */
 	struct bt_parallel_prepare_counts counts = bt_engine_counts(engine).warm;
 	printf("%zu calls for %u arrays; %lu columns, %lu plans\n", call_n, count_arrays(),
 		(unsigned long)counts.column_n, (unsigned long)counts.plan_n);

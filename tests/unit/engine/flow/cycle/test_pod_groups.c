@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PodGroups: who is a member, what PreEnqueue says, and what is forgotten.
+ * PodGroups: members, PreEnqueue's messages, and removal.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@ enum { SPACE = 3, OTHER_SPACE = 4, RING = 7, STAR = 8 };
 
 enum gate { OPEN = 0, GATED };
 
-/* What GangScheduling says of the group. */
+/* GangScheduling's PreEnqueue result for the group. */
 static enum gate gate(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
 	struct bt_group_state group = bt_pod_groups_state(groups, namespace_, name);
@@ -192,7 +192,7 @@ static void a_tree_has_a_root_once_all_objects_above_a_group_are_there(void **st
 	assert_int_equal(bt_pod_groups_remove_composite(&t.groups, t.space, name(&t, "cars")), BT_OK);
 	assert_root(&t, "ring", NULL);
 	assert_int_equal(bt_pod_groups_remove(&t.groups, t.space, name(&t, "ring")), BT_OK);
-	/* Nobody names cars any more. */
+	/* cars has no references any more. */
 	assert_null(bt_pod_groups_find_composite(&t.groups, t.space, name(&t, "cars")));
 	tree_end(&t);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pods that stay when most others have gone get low indices, and nobody notices: what they use, where they
- * count, when their turn comes and who has to go for whom is as it would be otherwise.
+ * Pods that stay when most others are deleted move to low indices, without effect: their usage, their
+ * counters, their order in the queue and preemption are unchanged.
  */
 #include "trial.h"
 
@@ -42,7 +42,7 @@ static const char *name_at(const struct trial *t, uint32_t pod_ix)
 	return bt_intern_str(cache_of(t)->dictionary->intern, bt_ledger_pod(ledger_of(t), pod_ix)->name).ptr;
 }
 
-/* The pod comes, or is another than before. meta begins with a comma when there is anything in it. */
+/* Adds or changes the pod. meta starts with a comma unless empty. */
 static uint32_t show(struct trial *t, const char *name, const char *meta, const char *spec)
 {
 	struct bt_taken taken;
@@ -62,7 +62,7 @@ static void drop(struct trial *t, const char *name)
 		bt_engine_delete_object(t->engine, BT_KIND_POD, bt_str("default"), bt_str(name)), BT_OK);
 }
 
-/* An event that changes nothing. */
+/* An event without a change. */
 static void pass(struct trial *t)
 {
 	drop(t, name_at(t, show(t, "event", "", "schedulingGates: [{name: x}], " CPU("1"))));
@@ -83,7 +83,7 @@ static struct trial begin_moving(void **state)
 	return begin_with(state, &(struct bt_engine_options){.no_backoff = true, .moves_pods = true});
 }
 
-/* Pods p0 and so on, a tenth of a CPU each, on nodes in turn. */
+/* Adds pods p0, p1, …, with a tenth of a CPU each, on nodes round-robin. */
 static void fill(struct trial *t, uint32_t n)
 {
 	char name[16], spec[128];
@@ -95,7 +95,7 @@ static void fill(struct trial *t, uint32_t n)
 	}
 }
 
-/* Those of them go that are below n, and something happens as long as that lets others move. */
+/* Deletes those below n, and makes changes as long as pods move. */
 static void thin_out(struct trial *t, uint32_t n)
 {
 	char name[16];
@@ -122,7 +122,7 @@ static void the_pods_that_stay_get_the_lowest_indices(void **state)
 	for (uint32_t i = 0; i < NODES; i++) {
 		assert_int_equal(usage->nodes[i].used[BT_CPU], 200);
 		assert_int_equal(usage->nodes[i].pod_n, 2);
-		/* Where the list has them depends on who has gone before. */
+		/* The order in the list depends on earlier deletions. */
 		uint32_t first = bt_ledger_first_on(ledger_of(&t), i);
 		uint32_t second = bt_ledger_next(ledger_of(&t), first);
 		numbered(name, sizeof(name), "p", MANY - 4 + i);
@@ -132,7 +132,7 @@ static void the_pods_that_stay_get_the_lowest_indices(void **state)
 		assert_string_equal(name_at(&t, swapped ? first : second), name);
 		assert_int_equal(bt_ledger_next(ledger_of(&t), second), BT_NO_POD);
 	}
-	/* They go, or change, as if nothing had been. */
+	/* They are deleted or changed as usual. */
 	drop(&t, "p39");
 	assert_int_equal(usage->nodes[3].used[BT_CPU], 100);
 	show(&t, "p35", "", "nodeName: n3, " CPU("300m"));
@@ -211,7 +211,7 @@ static void pods_that_have_moved_count_where_they_counted(void **state)
 	struct trial t = begin_moving(state);
 
 	fill(&t, MANY);
-	/* So that there are counters before pods move; others are made afterwards. */
+	/* So that counters exist before pods move; others are built afterwards. */
 	show(&t, "apart", "", APART CPU("1"));
 	assert_int_equal(decide_next(&t).outcome, BT_REFUSED);
 	thin_out(&t, MANY - 3);
@@ -366,7 +366,7 @@ static void nobody_moves_while_a_pod_is_in_its_cycle(void **state)
 	end(&t);
 }
 
-/* Those that wait keep their order, and what is known of them. */
+/* Waiting pods keep their order and their queue state. */
 static void pods_that_wait_move_and_their_turn_comes_as_before(void **state)
 {
 	struct trial t = begin_moving(state);
@@ -395,7 +395,7 @@ static void pods_that_wait_move_and_their_turn_comes_as_before(void **state)
 		assert_true(decision.pod_ix < MANY);
 		assert_int_equal(decision.outcome, BT_PLACED);
 	}
-	/* Nobody was woken. */
+	/* No pod was requeued. */
 	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
 	add_node(&t, "fits, labels: {a: b}", "4");
 	decision = decide_next(&t);
@@ -415,7 +415,7 @@ static void a_pod_with_resource_claims_stays(void **state)
 	thin_out(&t, MANY - 4);
 	assert_int_equal(find(&t, "claims"), pod);
 	assert_int_not_equal(find(&t, "other"), other);
-	/* What stays is not looked at again at each event. */
+	/* Pods that stay are not examined again at each event. */
 	uint64_t before = move_n(&t);
 	for (int i = 0; i < MANY; i++) {
 		pass(&t);
@@ -433,7 +433,7 @@ static void a_pod_with_resource_claims_stays(void **state)
 
 enum { PODS = 48, ROUNDS = 60, STORIES = 40 };
 
-/* What has become of a decision, by names. */
+/* Describes a decision by names. */
 static void describe(const struct trial *t, const struct bt_decision *decision, struct bt_buf *out)
 {
 	bt_buf_clear(out);
@@ -445,7 +445,7 @@ static void describe(const struct trial *t, const struct bt_decision *decision, 
 	}
 }
 
-/* Decides the next pod in both, and has its victims go. Returns whether there was one. */
+/* Decides the next pod in both, and deletes its victims. Returns whether there was one. */
 static bool decide_both(struct trial *t, struct bt_buf *texts)
 {
 	struct bt_decision decisions[2];
@@ -478,7 +478,7 @@ static bool decide_both(struct trial *t, struct bt_buf *texts)
 	return true;
 }
 
-/* A pod comes to both, or is another than before. */
+/* Adds or changes a pod in both. */
 static void show_both(struct trial *t, struct bt_rng *rng, uint32_t number)
 {
 	static const char *const others[] = {"", "", APART, SPREAD};

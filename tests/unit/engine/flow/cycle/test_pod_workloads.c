@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of Workloads: what it finds, and what it forgets.
+ * The table of Workloads: lookup and removal.
  */
 #include <setjmp.h>
 #include <stdarg.h>

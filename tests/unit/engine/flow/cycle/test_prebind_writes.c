@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a binder has to write of volumes and claims, against what the engine has reserved for the pod; and
- * what its answer makes of it.
+ * PreBind's writes of volumes and claims, compared with what the engine has reserved for the pod; and the
+ * effect of the binder's answer.
  */
 #include "lab.h"
 
@@ -8,7 +8,7 @@
 
 #define API "'apiVersion': 'resource.k8s.io/v1', "
 
-/* The binder, and its last request, as text. */
+/* The binder, and its last request as text. */
 struct trial {
 	struct lab lab;
 	struct bt_buf request;
@@ -204,7 +204,7 @@ static void volumes_are_bound_first_and_then_provisioned(void **state)
 	lab_settle(&t.lab);
 	assert_int_equal(t.bind_n, 1);
 	assert_reported(&t, "volume of old/u-old: v1\nvolume of new/u-new: \n");
-	/* As the engine has it. */
+	/* From the engine's state. */
 	const struct bt_pv *pv = bt_storage_pv(view_of(&t)->storage, name_of(&t, "v1"));
 	assert_true(pv->assumed);
 	assert_int_equal(pv->assumed_claim.name, name_of(&t, "old"));
@@ -274,7 +274,7 @@ static void a_claim_is_allocated_as_the_engine_has_chosen(void **state)
 	lab_node(&t.lab, "n1");
 	add_devices(&t, "{'name': 'a'}, {'name': 'b'}, {'name': 'c'}");
 	add_claim(&t, "c", "10", EXACTLY("x", "2"), "");
-	/* Of alternatives the first that gets devices. */
+	/* The first alternative that gets devices. */
 	add_claim(&t, "e", "11",
 		"{'name': 'y', 'firstAvailable': [{'name': 'one', 'deviceClassName': 'other', "
 		"'allocationMode': "
@@ -318,7 +318,7 @@ static void a_claim_that_is_allocated_is_only_reserved(void **state)
 	}
 }
 
-/* The ID of the share that a claim is getting. */
+/* The share ID of a claim's pending allocation. */
 static uint32_t pending_share(struct trial *t, const char *name)
 {
 	const struct bt_cache *cache = bt_engine_cache(bt_pipeline_engine(t->lab.pipeline));
@@ -389,7 +389,7 @@ static void extended_resources_have_a_claim_made_and_mappings(void **state)
 	begin(&t);
 	lab_node(&t.lab, "n1");
 	add_devices(&t, "{'name': 'a'}, {'name': 'b'}, {'name': 'c'}");
-	/* The first init container needs one more than those behind it hold, the second is served by them. */
+	/* The first init container needs one more than later ones hold, the second reuses theirs. */
 	apply(&t,
 		"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': 'p', "
 		"'uid': 'u'}, "
@@ -415,7 +415,7 @@ static void extended_resources_have_a_claim_made_and_mappings(void **state)
 			    "  container 0 example.com/gpu by container-0-request-0\n"
 			    "  container 1 example.com/gpu by container-2-request-1\n"
 			    "  on field metadata.name In n1\n");
-	/* The claim has the name that the server has given it. */
+	/* The API server generated the claim's name. */
 	const struct bt_written_claim written = {.name = bt_str("p-extended-resources-x7"),
 		.uid = bt_str("u-x"),
 		.version = 20,
@@ -445,7 +445,7 @@ static void begin_binding(struct trial *t)
 
 static void answer(struct trial *t, bool bound, uint64_t version)
 {
-	/* The texts are gone when the answer is taken. */
+	/* The texts are freed before the answer is applied. */
 	char name[] = "c", uid[] = "u-c";
 	const struct bt_written_claim written = {
 		.name = bt_str(name), .uid = bt_str(uid), .version = version, .reserved = bound};
@@ -485,7 +485,7 @@ static void a_binding_that_failed_before_it_wrote_leaves_the_claim_as_it_was(voi
 	end(&t);
 }
 
-/* Only the binder knows what it has written: nobody concludes that for it. */
+/* Only the binder knows what it has written; no other event decides that. */
 static void a_pod_that_has_gone_keeps_its_devices_until_the_binder_answers(void **state)
 {
 	struct trial t;
@@ -509,7 +509,7 @@ static void what_is_never_called_leaves_nothing(void **state)
 	struct trial t;
 
 	(void)state;
-	/* Cancelled before the binder has it, and never sent at all. */
+	/* Cancelled before the binder gets it; never sent. */
 	begin(&t);
 	lab_node(&t.lab, "n1");
 	add_devices(&t, "{'name': 'a'}");
@@ -530,9 +530,9 @@ static void what_is_never_called_leaves_nothing(void **state)
 	end(&t);
 }
 
-/* ---- claims that are in the way ---- */
+/* ---- claims that block a pod ---- */
 
-/* A pod whose claim has a device on a node that has gone. */
+/* A pod whose claim has a device on a deleted node. */
 static void begin_kept_out(struct trial *t)
 {
 	static const char elsewhere[] = ", 'status': {'allocation': {'devices': {'results': [{'request': "
@@ -558,7 +558,7 @@ static void a_claim_that_keeps_a_pod_out_is_released_by_the_binder(void **state)
 	begin_kept_out(&t);
 	assert_int_equal(t.release_n, 1);
 	assert_reported(&t, "deallocate default/c/u-c for p");
-	/* Until that is shown, it is allocated. */
+	/* Until an event shows that, it is allocated. */
 	assert_true(claim_of(&t, "c")->allocated);
 	assert_int_equal(t.bind_n, 0);
 	assert_int_equal(bt_pipeline_evicted(t.lab.pipeline, t.handle), BT_OK);

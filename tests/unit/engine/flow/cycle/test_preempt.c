@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Preemption in the engine: victims, nominations, and what it costs when it cannot help.
+ * Preemption in the engine: victims, nominations, and the cost of attempts that cannot help.
  */
 #include "trial.h"
 
@@ -82,8 +82,8 @@ static void add_budget_for(struct trial *t, const char *name, const char *label)
 			name, label));
 }
 
-/* A budget for the first two of three pods, of which the second breaks it, and one for the last two: does
- * the last one have to go? Else it is the first. */
+/* A budget for the first two of three pods, which the second violates, and one for the last two: is the last
+ * one a victim? Otherwise the first is. */
 static bool last_one_goes(void **state, const char *release)
 {
 	struct trial t = begin_of_release(state, release);
@@ -105,7 +105,7 @@ static bool last_one_goes(void **state, const char *release)
 
 static void who_breaks_a_budget_is_charged_to_the_next_one_until_1_36(void **state)
 {
-	/* Charged to both, it leaves the last one without a budget that allows it to go. */
+	/* Charged to both budgets, it leaves none that allows evicting the last one. */
 	assert_false(last_one_goes(state, "1.36"));
 	assert_true(last_one_goes(state, "1.37"));
 }
@@ -128,7 +128,7 @@ static void success_is_reported_from_1_37_on(void **state)
 	}
 }
 
-/* A gated pod that is nominated to the node takes all of it. Does another pod find room there? */
+/* A gated pod nominated to the node requests all of it. Does another pod fit there? */
 static bool room_beside_gated(void **state, const char *release, const char *nominated)
 {
 	struct trial t = begin_of_release(state, release);
@@ -200,9 +200,9 @@ static void a_preemptor_waits_for_victims_that_linger(void **state)
 	end(&t);
 }
 
-/* Deletes, or cannot. */
+/* Deletes victims, or fails. */
 struct deleter {
-	uint32_t call_n, refuses_n; /* the first so many fail */
+	uint32_t call_n, refuses_n; /* calls that fail, from the first on */
 	uint32_t for_ix;
 };
 
@@ -218,7 +218,7 @@ static void delete_or_fail(void *context, struct bt_engine *engine, uint32_t pod
 	}
 }
 
-/* Virtual time, an evictor, and a node that two pods fill: the next pod needs the room of both. */
+/* Virtual time, an evictor, and a node full of two pods; the next pod needs the room of both. */
 struct full_node {
 	struct trial t;
 	struct deleter deleter;
@@ -226,7 +226,7 @@ struct full_node {
 	uint32_t victims[2], pod;
 };
 
-/* profile: NULL for kube-scheduler's own. */
+/* profile: NULL: kube-scheduler's default. */
 static struct full_node *begin_full_node(void **state, struct bt_profile_config *profile, uint32_t refuses_n)
 {
 	struct full_node *full = calloc(1, sizeof(*full));
@@ -265,7 +265,7 @@ static enum bt_wait place_of_preemptor(const struct full_node *full)
 	return bt_queue_info(bt_engine_queue(full->t.engine), full->pod).where;
 }
 
-/* The preemptor's cycle, in which its victims go by themselves. */
+/* The preemptor's cycle, during which its victims are deleted by others. */
 static void lose_victims_in_cycle(struct full_node *full)
 {
 	struct bt_engine *engine = full->t.engine;
@@ -283,7 +283,7 @@ static void a_preemptor_whose_victim_stays_is_tried_again_and_no_sooner_than_its
 	struct bt_engine *engine = full->t.engine;
 
 	assert_int_equal(decide(&full->t, full->pod).victim_n, 2);
-	/* The first has failed, so the second is spared. */
+	/* The first eviction has failed, so the second victim is spared. */
 	assert_int_equal(full->deleter.call_n, 1);
 	assert_int_equal(full->deleter.for_ix, full->pod);
 	assert_int_equal(bt_engine_counts(engine).evict_failed_n, 1);
@@ -297,7 +297,7 @@ static void a_preemptor_whose_victim_stays_is_tried_again_and_no_sooner_than_its
 	end_full_node(full);
 }
 
-/* Its victims went while it was in its cycle: the event came too early to let it back, and none follows. */
+/* Its victims were deleted during its cycle: the event came too early to requeue it, and no other follows. */
 static void five_minutes_let_a_preemptor_back_whose_victims_went_in_its_cycle(void **state)
 {
 	struct full_node *full = begin_full_node(state, NULL, 0);
@@ -367,7 +367,7 @@ static void pods_of_one_kind_share_the_verdict_that_nothing_helps(void **state)
 		assert_int_equal(decide(&t, add_pod(&t, name, "priority: 7, " CPU("1"), "")).victim_n, 0);
 	}
 	assert_int_equal(bt_engine_counts(t.engine).dry_run_n, 1);
-	/* Something changes: it is tried out once more. */
+	/* After a change it is tried again. */
 	bt_engine_remove_pod(t.engine, add_pod(&t, "name: c", "nodeName: n1, priority: 1, " CPU("1"), ""));
 	struct bt_decision decision;
 	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
@@ -416,7 +416,7 @@ static void the_holder_of_a_read_write_once_pod_claim_may_be_a_victim(void **sta
 	end(&t);
 }
 
-/* Upstream's trials know claims by their names alone. */
+/* Upstream's dry runs identify claims by name alone. */
 static void a_namesake_of_the_claim_counts_in_trials(void **state)
 {
 	struct trial t = begin(state);
@@ -468,7 +468,7 @@ static void update_pod(
 	bt_buf_fini(&body);
 }
 
-/* The evictions that were requested; the last one's pod, and whether it was detached from its node then. */
+/* The requested evictions; the last one's pod, and whether it was removed from its node by then. */
 struct evictions {
 	uint32_t n, pod_ix;
 	bool detached;
@@ -487,7 +487,7 @@ static void note_eviction(void *context, struct bt_engine *engine, uint32_t pod_
 #define VICTIM	  "nodeName: n1, " CPU("1")
 #define PREEMPTOR "priority: 7, " CPU("1")
 
-/* A preemptor's cycle that has begun: its node n1 is full of one pod, which it may preempt. */
+/* A preemptor's cycle in progress: node n1 is full of one pod, which it may preempt. */
 struct open_cycle {
 	struct trial t;
 	struct evictions evictions;
@@ -542,7 +542,7 @@ static void nodes_count_as_they_were_when_the_cycle_began(void **state)
 	end_cycle(cycle);
 }
 
-/* What happens to nodes before the budget comes. bound: a pod whose binding goes on. */
+/* Events on nodes before the budget is added. bound: a pod with an open binding. */
 static void happen(struct trial *t, int what, uint32_t spared, uint32_t bound)
 {
 	switch (what) {
@@ -624,7 +624,7 @@ static void a_victim_that_ends_in_the_cycle_is_evicted_and_one_that_goes_is_not(
 		assert_int_equal(cycle->decision.preempt, BT_PREEMPT_FOUND);
 		assert_int_equal(cycle->evictions.n, !goes);
 		assert_int_equal(cycle->evictions.detached, !goes);
-		/* Nobody keeps it any more. */
+		/* No references are left. */
 		assert_false(bt_ledger_has(bt_engine_cache(cycle->t.engine)->ledger, cycle->victim));
 		end_cycle(cycle);
 	}
@@ -647,7 +647,7 @@ static void a_preemptor_that_goes_in_its_cycle_preempts_nobody(void **state)
 	}
 }
 
-/* It has left the queue because it is being deleted: nothing but its name is known. */
+/* It has left the queue because it is being deleted: only its name is known. */
 static void a_nominated_pod_that_was_dropped_counts_as_one_pod_of_priority_zero(void **state)
 {
 	struct trial t = begin(state);
@@ -673,10 +673,10 @@ static void a_nominated_pod_that_was_dropped_counts_as_one_pod_of_priority_zero(
 
 #define CROWD_NODES	 24
 #define CROWD_PREEMPTORS 40
-#define ANSWERS_LATE	 16   /* so many cycles */
-#define CYCLES_MAX	 3000 /* of those who never come to an end */
+#define ANSWERS_LATE	 16   /* in cycles */
+#define CYCLES_MAX	 3000 /* of those that never end */
 #define SECONDS		 60
-/* Backoffs of 1, 2, 4, 8 and then 10 seconds, and as often again for events that really happened. */
+/* Backoffs of 1, 2, 4, 8 and then 10 seconds, and as many retries for real events. */
 #define TRIES_MAX (2 * 9)
 
 /* The preemptor of each eviction, and the cycle that began it. */
@@ -695,7 +695,7 @@ static void note_refusal(void *context, struct bt_engine *engine, uint32_t pod_i
 	refusals->for_ix[refusals->n++] = for_ix;
 }
 
-/* The answers whose time has come. */
+/* Delivers answers that are due. */
 static void answer_refusals(struct refusals *refusals, struct bt_engine *engine, uint32_t by_cycle)
 {
 	while (refusals->answered_n < refusals->n && refusals->cycle[refusals->answered_n] <= by_cycle) {
@@ -703,7 +703,7 @@ static void answer_refusals(struct refusals *refusals, struct bt_engine *engine,
 	}
 }
 
-/* Returns: how many cycles a minute has in which no victim goes. */
+/* Returns: the number of cycles without an eviction in a minute. */
 static uint32_t play_crowd(void **state, bool status_is_shown)
 {
 	struct refusals refusals = {.n = 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is let go once no pod has it: when, and when not yet.
+ * State that is freed after its last pod: when, and when not yet.
  */
 #include "trial.h"
 
@@ -29,7 +29,7 @@ static size_t signature_n(const struct trial *t)
 	return bt_signatures_count(bt_engine_cache(t->engine)->signatures);
 }
 
-/* A pod comes, is placed and goes. */
+/* A pod is added, placed and removed. */
 static void pass(struct trial *t, const char *name, const char *spec)
 {
 	uint32_t pod = add_pod(t, name, spec, "");
@@ -38,7 +38,7 @@ static void pass(struct trial *t, const char *name, const char *spec)
 	bt_engine_remove_pod(t->engine, pod);
 }
 
-/* Job after Job with one template costs its signature once. */
+/* Jobs with one template, one after the other, build its signature once. */
 static void a_signature_that_is_used_again_and_again_stays(void **state)
 {
 	struct trial t = begin_keeping(state, 4);
@@ -62,7 +62,7 @@ static void a_signature_that_is_used_again_and_again_stays(void **state)
 	end(&t);
 }
 
-/* While a pod's cycle is on, what it has read may name what has gone. */
+/* During a pod's cycle, its results may refer to deleted objects. */
 static void nothing_goes_while_a_pod_is_in_its_cycle(void **state)
 {
 	struct trial t = begin_keeping(state, 1);
@@ -87,7 +87,7 @@ static void nothing_goes_while_a_pod_is_in_its_cycle(void **state)
 	end(&t);
 }
 
-/* Services that change leave counters behind, though no signature goes. */
+/* Changing Services leaves counters behind, though no signature is freed. */
 static void counters_that_nobody_needs_go_when_there_are_too_many(void **state)
 {
 	struct trial t = begin_keeping(state, 100);
@@ -105,7 +105,7 @@ static void counters_that_nobody_needs_go_when_there_are_too_many(void **state)
 		counting->counter(counting->context, &query);
 	}
 	assert_int_equal(bt_counters_count(cache->counters), 70000);
-	/* Not at once: first as many pods come as there are signatures. */
+	/* Only after as many pods as there are signatures. */
 	pass(&t, "name: a", TEMPLATE);
 	assert_int_equal(bt_counters_count(cache->counters), 70000);
 	pass(&t, "name: b", TEMPLATE);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rules of decision that hold in some releases of Kubernetes only, in an engine. Those of preemption and of
+ * Rules that hold in some releases of Kubernetes only, in an engine. Those of preemption and
  * nominations are in test_preempt.c.
  */
 #include "engine/flow/cycle/messages.h"
 #include "trial.h"
 
-/* Does a pod that keeps away from the selected namespaces' pods find room beside one of a namespace that has
+/* Does a pod with anti-affinity to pods of the selected namespaces fit beside one of a namespace that has
  * a team? */
 static bool keeps_away(void **state, const char *release, const char *selector)
 {
@@ -42,7 +42,7 @@ static void selectors_that_want_no_labels_took_every_namespace_until_1_36(void *
 	assert_true(keeps_away(state, "1.37", any));
 }
 
-/* A pod on n1 with two containers, of which the status tells that one has more than it asks for. */
+/* A pod on n1 with two containers; the status of one reports more than it requests. */
 static const struct bt_object *resized(struct trial *t, const char *in_force)
 {
 	return read(t,
@@ -54,7 +54,7 @@ static const struct bt_object *resized(struct trial *t, const char *in_force)
 		in_force, "");
 }
 
-/* Checks what is used while the pod is resized. */
+/* Checks usage during the resize. */
 static void check_resize(void **state, const char *release, int64_t with_three, int64_t with_five)
 {
 	struct trial t = begin_of_release(state, release);
@@ -77,7 +77,7 @@ static void a_node_counts_a_resize_by_container_until_1_36_and_then_by_state(voi
 	check_resize(state, "1.37", 4000, 6000);
 }
 
-/* Where a pod waits that no node has the features for, when its container gets this. */
+/* The queue of a pod that needs features which no node has, after its container gets this. */
 static enum bt_wait waits_after_change(void **state, const char *release, const char *more)
 {
 	struct trial t = begin_of_release(state, release);
@@ -122,7 +122,7 @@ static void a_pod_is_nominated_where_its_own_cycle_says_and_not_its_twins(void *
 	}
 	uint32_t pod = add_pod(&t, "name: p, labels: {app: late}", "priority: 7, " CPU("1"), "");
 	assert_int_equal(bt_engine_take(t.engine, pod), BT_OK);
-	/* Each cycle has the search begin elsewhere; these change nothing else. */
+	/* Each cycle starts the search at another node; these change nothing else. */
 	for (int i = 0; i < 16; i++) {
 		struct bt_decision decision;
 

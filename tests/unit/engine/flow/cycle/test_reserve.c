@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Volumes and claims that come, change and go between the two halves of a cycle: what becomes of the pod.
+ * Volumes and claims that are added, changed and deleted between the two halves of a cycle.
  */
 #include "lab.h"
 
@@ -21,7 +21,7 @@
 	"{'apiVersion': 'storage.k8s.io/v1', 'kind': 'StorageClass', 'metadata': {'name': '" name            \
 	"'}, 'provisioner': '" provisioner "', 'volumeBindingMode': 'WaitForFirstConsumer'}"
 
-/* A popped pod with one claim, which the first half of the cycle has found something for. */
+/* A popped pod with one claim; the first half of the cycle has found a volume or device for it. */
 struct trial {
 	struct lab lab;
 	struct bt_decision decision;
@@ -68,7 +68,7 @@ static void end(struct trial *t)
 	lab_end(&t->lab);
 }
 
-/* The second half fails with these words, nothing is assumed, and the pod waits for its backoff. */
+/* The second half fails with this text, nothing is assumed, and the pod goes to backoff. */
 static void assert_fails(struct trial *t, const char *words)
 {
 	bt_engine_end(engine_of(t), &t->decision);
@@ -134,7 +134,7 @@ static void what_has_changed_fails_the_cycle(void **state)
 	"{'storage': '2Gi'}, 'local': {'path': '/x'}, 'claimRef': {'namespace': 'default', 'name': 'c'" uid  \
 	"}}, 'status': {'phase': 'Available'}}"
 
-/* There is nothing to assume of it. */
+/* There is nothing to assume for it. */
 static void a_volume_that_is_the_claims_already_may_change(void **state)
 {
 	struct trial t;
@@ -165,7 +165,7 @@ static void what_others_change_is_no_matter(void **state)
 	assert_placed(&t);
 }
 
-/* By somebody else: then there is nothing to assume. */
+/* By another scheduler: then there is nothing to assume. */
 static void claims_that_are_bound_meanwhile_are_left_alone(void **state)
 {
 	struct trial t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pods on nodes that wait in the queue for room for their resizes.
+ * Pods on nodes that wait in the queue for the resources of their resizes.
  */
 #include "trial.h"
 
@@ -173,7 +173,7 @@ static void twins_that_are_on_two_nodes_are_judged_each_on_its_own(void **state)
 	end(&t);
 }
 
-/* The pod changes so between its cycle's halves. Returns where it is afterwards. */
+/* Changes the pod between its cycle's halves. Returns its queue afterwards. */
 static enum bt_wait end_of_cycle(void **state, const char *reason)
 {
 	struct trial t = begin_with_gate(state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How many nodes a cycle looks at, and who asks for it.
+ * How many nodes a cycle evaluates, and what sets that.
  */
 #include "engine_fixture.h"
 #include "object_fixture.h"
@@ -29,7 +29,7 @@ static void end(struct trial *t)
 	bt_config_fini(&t->config);
 }
 
-/* Nodes n0, n1, ..., of which those from big on have more room, and so a better score. */
+/* Nodes n0, n1, ...; those from big on have more room, and so a higher score. */
 static void add_nodes(struct trial *t, uint32_t n, uint32_t big)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -119,7 +119,7 @@ static void each_sample_begins_where_the_last_one_ended(void **state)
 	end(&t);
 }
 
-/* Among 150 nodes 100 are enough, although 30 % of all 1,000 would be 300. */
+/* Of 150 nodes 100 are enough, although 30 % of all 1,000 would be 300. */
 static void of_nodes_that_prefilter_leaves_a_sample_is_taken_too(void **state)
 {
 	struct bt_buf spec = {0};

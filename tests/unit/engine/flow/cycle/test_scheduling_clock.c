@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The time as pods see it, and when the queue is flushed.
+ * The time as pods see it, and the times of the flush.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void begin(struct trial *t, int64_t now_ns)
 	t->queue = bt_queue_create(&options);
 }
 
-/* A pod is refused by plugin 0 (by none: it failed). */
+/* Plugin 0 refuses a pod; without plugins it fails. */
 static void refuse(struct trial *t, bt_plugin_set plugins)
 {
 	bt_queue_add(t->queue, 0, (struct bt_queue_kind){.signature_ix = 1}, t->now_ns);
@@ -112,7 +112,7 @@ static void a_tick_ends_backoffs_that_are_over(void **state)
 	bt_queue_destroy(t.queue);
 }
 
-/* At the flush 300 s after the start the pod has waited for 299 s; the next one lets it back. */
+/* At the flush 300 s after the start the pod has waited for 299 s; the next one requeues it. */
 static void a_flush_is_at_a_multiple_of_thirty_seconds_from_the_start(void **state)
 {
 	struct trial t;

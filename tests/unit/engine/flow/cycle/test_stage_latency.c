@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Latencies of stages: recorded when somebody asks for them, and added up.
+ * Latencies of stages: recorded only when enabled, and summed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is remembered about one pod and used for another: pods that differ in one field are distinguished.
+ * Results cached for one pod and used for another: pods that differ in one field are distinguished.
  */
 #include "engine/flow/cycle/messages.h"
 #include "trial.h"
@@ -68,7 +68,7 @@ static void a_pod_of_too_low_a_priority_says_nothing_of_its_twin_above(void **st
 	end(&t);
 }
 
-/* A kind that fits nowhere steps behind the others: who may preempt is of another kind. */
+/* An infeasible kind is parked behind the others; a pod that may preempt is of another kind. */
 static void a_pod_that_may_not_preempt_does_not_hold_its_twin_back(void **state)
 {
 	struct trial t = begin_full(state);
@@ -134,7 +134,7 @@ static const char *refusal(struct bt_messages *messages, uint32_t pod)
 
 #define NO_ROOM "0/1 nodes are available: 1 Insufficient cpu. preemption: "
 
-/* What is said of a pod with a nomination is said of it alone. */
+/* The verdict of a pod with a nomination is used for no other pod. */
 static void a_text_about_a_nominated_pod_is_not_used_for_its_twin(void **state)
 {
 	struct trial t = begin(state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pods of a gang of a Workload wait at Permit for each other. Texts and places are those of kube-scheduler
+ * Pods of a Workload's gang wait at Permit for each other. Texts and queues are those of kube-scheduler
  * v1.35.4.
  */
 #include "engine_objects.h"
@@ -140,7 +140,7 @@ static void a_pod_waits_in_the_queue_until_its_workload_and_enough_pods_are_ther
 	add_workload(&t, GANG(2));
 	assert_int_equal(place_of(&t, a), BT_WAIT_GATED);
 	add_pod(&t, OF("workers", "other") SIZE("1"), BT_ENTERED_GATED); /* another replica */
-	add_pod(&t, OF("drivers", "") SIZE("1"), BT_ENTERED_GATED);	 /* is not listed */
+	add_pod(&t, OF("drivers", "") SIZE("1"), BT_ENTERED_GATED);	 /* not in the Workload */
 	assert_int_equal(place_of(&t, a), BT_WAIT_GATED);
 	add_pod(&t, WORKER SIZE("1"), BT_ENTERED_QUEUE);
 	assert_int_equal(place_of(&t, a), BT_WAIT_ACTIVE);

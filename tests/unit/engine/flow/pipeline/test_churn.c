@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pods come, are decided and go, each with a name and a UID of its own: memory follows those that are there
- * (I7). Arguments: how many pods come in all, and how many are there at a time.
+ * Pods are added, decided and deleted, each with a unique name and UID: memory is bounded by the live ones
+ * (I7). Arguments: pods in total, and at a time.
  */
 #include "trial.h"
 
@@ -39,7 +39,7 @@ static struct memory measure(uint32_t came_n)
 	return memory;
 }
 
-/* The pods of which all others are replicas; every third is on a node when it comes. */
+/* The templates of all pods; every third is bound when it is added. */
 static void read_kinds(struct trial *t, struct bt_pod_object *out)
 {
 	for (uint32_t i = 0; i < SIGNATURES; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Between a decision and the binder's answer the world goes on: what the source shows ends assumptions, each
- * exactly once, and no pod is on two nodes (I1, I2, I4).
+ * Between a decision and the binder's answer objects change: events end assumptions, each exactly once, and
+ * no pod is on two nodes (I1, I2, I4).
  */
 #include "lab.h"
 
 #define TIMEOUT (31 * LAB_SECOND)
 #define TTL	(61 * LAB_SECOND)
 
-/* A node and a pod that has been decided and is being bound. Returns the binding's handle. */
+/* A node, and a pod with an open binding. Returns the binding's handle. */
 static uint64_t begin_binding(struct lab *lab)
 {
 	lab_node(lab, "n1");
@@ -18,7 +18,7 @@ static uint64_t begin_binding(struct lab *lab)
 	return lab->bind_requests[0].handle;
 }
 
-/* The same, but the binder thread has not come to it. */
+/* The same, but the binder thread has not processed it. */
 static void begin_decision(struct lab *lab)
 {
 	lab_node(lab, "n1");
@@ -41,7 +41,7 @@ static void say_bound(struct lab *lab, uint64_t handle)
 	lab_settle(lab);
 }
 
-/* What happened meanwhile is taken in, and no binding is sent. */
+/* Processes pending events; no binding is sent. */
 static void settle_unsent(struct lab *lab)
 {
 	lab_take_in(lab);
@@ -401,7 +401,7 @@ static void a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer(void
 	lab_assert_sets(lab, 1, 0, 0);
 }
 
-/* Nodes before the one of the pod, which go, so that it gets another slot. */
+/* Nodes before the pod's; deleting them moves it to another slot. */
 static void move_node(struct lab *lab, enum bt_watch_event_kind kind)
 {
 	char name[16];
@@ -425,7 +425,7 @@ static uint64_t moved_n(const struct lab *lab)
 
 #define ON_N1 ", 'nodeSelector': {'large': 'yes'}"
 
-/* A pod is decided for n1, which is the ninth node. sent: the binder has been asked. */
+/* A pod is decided for n1, the ninth node. sent: the binder has the request. */
 static void begin_on_last(struct lab *lab, bool sent)
 {
 	move_node(lab, BT_WATCH_EVENT_APPLY);
@@ -463,7 +463,7 @@ static void a_node_that_has_another_slot_takes_back_what_was_not_sent_when_it_go
 	struct lab *lab = *state;
 
 	begin_on_last(lab, false);
-	/* Others that have the slots which it had, and would have had, go first. */
+	/* Others that have its old slot, and would have its new one, are deleted first. */
 	move_node(lab, BT_WATCH_EVENT_APPLY);
 	move_node(lab, BT_WATCH_EVENT_DELETE);
 	assert_int_equal(lab_counts(lab).node_gone_n, 0);
@@ -566,7 +566,7 @@ static void the_last_of_several_victims_is_to_wait_for_the_others(void **state)
 	assert_int_equal(lab->bind_requests[3].after_n, 1);
 }
 
-/* Two pods fill the only node; a third one has to evict one of them. */
+/* Two pods fill the only node; a third one must evict one of them. */
 static void begin_eviction(struct lab *lab)
 {
 	lab->answers = true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A journal replays to the same decisions; a damaged one says where, after what came before was played.
+ * A journal replays to the same decisions; a damaged one is reported with its place, after the records
+ * before it were replayed.
  */
 #include "lab.h"
 
@@ -13,8 +14,8 @@ struct studio {
 	struct lab lab;
 	struct bt_journal *journal;
 	struct bt_buf bytes;
-	uint32_t asked_n; /* questions to extenders */
-	bool extended;	  /* there are some */
+	uint32_t asked_n; /* calls of extenders */
+	bool extended;	  /* the profile has extenders */
 };
 
 static bool write_bytes(void *context, const char *bytes, size_t n)
@@ -23,7 +24,7 @@ static bool write_bytes(void *context, const char *bytes, size_t n)
 	return true;
 }
 
-/* As long as they come from the journal's own thread. */
+/* Succeeds only on the journal's own thread. */
 static bool write_bytes_apart(void *context, const char *bytes, size_t n)
 {
 	return strcmp(bt_thread_name(), "journal") == 0 && write_bytes(context, bytes, n);
@@ -37,7 +38,7 @@ static bool refuse_bytes(void *context, const char *bytes, size_t n)
 	return false;
 }
 
-/* ---- extenders that say something else each time, so that nothing but their answers can be replayed ---- */
+/* ---- extenders with varying responses, which only a journal can replay ---- */
 
 static const struct bt_extender_config extenders[] = {
 	{.url_prefix = BT_STR("http://a"), .prioritize_verb = BT_STR("p"), .weight = 2},
@@ -115,7 +116,7 @@ static void extend(const struct studio *s, struct bt_config *config)
 	}
 }
 
-/* ring_bytes: as of the journal's options. */
+/* ring_bytes: of the journal's options. */
 static void begin_with(struct studio *s, uint32_t ring_bytes)
 {
 	const struct bt_journal_options journal = {.write = ring_bytes ? write_bytes_apart : write_bytes,
@@ -167,7 +168,7 @@ static enum bt_status replay(const struct studio *s, struct bt_str bytes, struct
 	return status;
 }
 
-/* A story with everything in it: failures, lost answers, evictions, conflicts. */
+/* A history with everything in it: failures, lost answers, evictions, conflicts. */
 static void play(struct lab *lab)
 {
 	lab_node(lab, "n1");
@@ -236,7 +237,7 @@ static void a_journal_replays_to_the_same_decisions(void **state)
 	bt_buf_fini(&s.bytes);
 }
 
-/* Nodes of ever new names; pods are on them, or on their way, when they go. */
+/* Nodes with ever new names; when they are deleted, they have pods, bound or being bound. */
 static void play_turnover(struct lab *lab)
 {
 	const struct bt_snapshot *snapshot =
@@ -250,7 +251,7 @@ static void play_turnover(struct lab *lab)
 		for (int p = 0; p < 3; p++) {
 			snprintf(name, sizeof(name), "p%d-%d", i, p);
 			snprintf(meta, sizeof(meta), ", 'uid': 'u%d-%d'", i, p);
-			/* One of them is on a node that is not there yet. */
+			/* One of them is on a node that does not exist yet. */
 			snprintf(spec, sizeof(spec), ", 'nodeName': 'n%d'", i + 2);
 			spec[p == 2 ? strlen(spec) : 0] = 0;
 			lab_pod_event(lab, BT_WATCH_EVENT_APPLY, name, meta, spec);
@@ -266,7 +267,7 @@ static void play_turnover(struct lab *lab)
 		}
 		lab_wait(lab, LAB_SECOND);
 		lab_wait(lab, 20 * LAB_SECOND);
-		/* Those that were not answered are now, if they are still open. */
+		/* Answers the remaining ones, if they are still open. */
 		for (uint32_t a = 0; a < lab->ask_n; a++) {
 			(void)bt_pipeline_bound(lab->pipeline, lab->bind_requests[a].handle);
 		}
@@ -276,7 +277,7 @@ static void play_turnover(struct lab *lab)
 	assert_true(lab_counts(lab).decided_n > 200);
 }
 
-/* What a replay of the journal says in which that was played; its decisions are the same. */
+/* The result of replaying the journal; its decisions are the same. */
 static struct bt_replay_result replayed(void (*play_it)(struct lab *))
 {
 	struct studio s = {.lab = {.now_ns = 0}};
@@ -301,8 +302,8 @@ static void slots_that_nodes_have_after_others_are_the_same_again(void **state)
 	assert_true(replayed(play_turnover).placed_n > 150);
 }
 
-/* Most nodes go, and their pods before or after them; the binder answers some for nodes that have other slots
- * by then. */
+/* Most nodes are deleted, and their pods before or after them; the binder answers for some nodes that have
+ * moved to other slots by then. */
 static void play_exodus(struct lab *lab)
 {
 	struct bt_engine *engine = bt_pipeline_engine(lab->pipeline);
@@ -358,8 +359,8 @@ static uint32_t index_of(struct lab *lab, const char *pod)
 	return bt_engine_find_pod(bt_pipeline_engine(lab->pipeline), bt_str("default"), bt_str(pod));
 }
 
-/* Most nodes go, then their pods, so that those get other indices whose eviction is on its way, and whose
- * turn has not come. */
+/* Most nodes are deleted, then their pods, so that pods with open evictions, and pods in the
+ * queue, move to other indices. */
 static void play_decline(struct lab *lab)
 {
 	struct bt_engine *engine = bt_pipeline_engine(lab->pipeline);
@@ -419,7 +420,7 @@ static void pods_are_moved_to_the_same_indices_again(void **state)
 	assert_int_equal(replayed(play_decline).placed_n, 3);
 }
 
-/* Most nodes go, then their pods, whom the caller takes away himself. */
+/* Most nodes are deleted, then their pods, by calls of the caller. */
 static void play_departure(struct lab *lab)
 {
 	struct bt_engine *engine = bt_pipeline_engine(lab->pipeline);
@@ -481,7 +482,7 @@ static void another_thread_writes_the_same_bytes(void **state)
 	bt_buf_fini(&two.bytes);
 }
 
-/* What somebody asks about a pod who only looks is no part of it. */
+/* Queries about a pod are not part of the journal. */
 static void look_at(struct lab *lab, const char *name)
 {
 	struct bt_engine *engine = bt_pipeline_engine(lab->pipeline);
@@ -546,7 +547,7 @@ static void what_extenders_have_said_is_replayed_and_nobody_is_asked(void **stat
 	for (uint32_t i = 0; i < s.lab.ask_n; i++) {
 		evictions += s.lab.bind_requests[i].verb == 'e';
 	}
-	assert_true(asked_n > 30 && evictions > 0); /* each verb was asked */
+	assert_true(asked_n > 30 && evictions > 0); /* each verb was called */
 	end(&s);
 	if (replay(&s, bt_buf_view(&s.bytes), &result, &text) != BT_OK) {
 		fail_msg("%s", text.ptr);
@@ -592,7 +593,7 @@ static void a_journal_without_a_clock_and_a_binder_replays_too(void **state)
 	bt_buf_fini(&s.bytes);
 }
 
-/* Where the decision records begin, by their kind byte; returns how many. */
+/* Finds the decision records, by their kind byte; returns their number. */
 static uint32_t find_decisions(struct bt_str bytes, struct bt_journal_record *out, uint32_t cap)
 {
 	struct bt_journal_reader reader;
@@ -707,7 +708,7 @@ static void a_journal_that_cannot_be_written_says_so_at_the_end(void **state)
 	}
 }
 
-/* Threads of this process, by the kernel. Under a sanitizer there may be one of its own. */
+/* The number of this process's threads, from the kernel. A sanitizer may have its own. */
 static size_t count_threads(void)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -721,7 +722,7 @@ static size_t count_threads(void)
 	return n;
 }
 
-/* What confines itself between the two, confines the journal's thread too. */
+/* A process that sandboxes itself between the two sandboxes the journal's thread, too. */
 static void a_journal_starts_its_thread_when_it_begins_and_not_before(void **state)
 {
 	struct bt_buf bytes = {0};

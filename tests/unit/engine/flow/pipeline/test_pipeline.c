@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pipeline, step by step in one thread: what comes in, what is decided, what is full.
+ * The pipeline, step by step in one thread: input, decisions, full rings.
  */
 #include "lab.h"
 
@@ -102,7 +102,7 @@ static void a_pipeline_on_hold_takes_everything_in_and_decides_nobody(void **sta
 	lab_end(&lab);
 }
 
-/* A pod's watch event as a source makes it, with so many bytes besides. */
+/* A pod's watch event from a source, with this many extra bytes. */
 static struct bt_watch_event *own_event(struct lab *lab, const char *name, size_t bytes)
 {
 	struct bt_watch_event *watch_event = bt_pipeline_get_event(lab->pipeline, 0, BT_WATCH_EVENT_APPLY);
@@ -128,7 +128,7 @@ static void parcels_are_used_again_without_what_they_held(void **state)
 	assert_int_equal(again->delta.name, BT_NAME_NONE);
 	assert_int_equal(again->tag, 0);
 	bt_watch_event_destroy(again);
-	/* What held much is not kept. */
+	/* Large buffers are not reused. */
 	lab_feed(lab, own_event(lab, "q", 1 << 20));
 	lab_take_in(lab);
 	assert_non_null(lab_find(lab, "q"));
@@ -151,7 +151,7 @@ static void no_more_events_are_kept_than_the_limit_says(void **state)
 		lab_feed(lab, watch_events[i]);
 		lab_take_in(lab);
 	}
-	/* The last four of them found no room: nothing leaks, and what comes next is as good as new. */
+	/* The last four of them found no room: nothing leaks, and later ones work. */
 	for (int i = 0; i < 8; i++) {
 		struct bt_watch_event *again = bt_pipeline_get_event(lab->pipeline, 0, BT_WATCH_EVENT_APPLY);
 
@@ -209,7 +209,7 @@ static void a_busy_source_does_not_keep_another_waiting(void **state)
 			"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'busy-%d'}}", i);
 		lab_feed(&lab, lab_watch_event(&lab, BT_WATCH_EVENT_APPLY, text));
 		if (i < 3) {
-			continue; /* there is always something left */
+			continue; /* some work is always left */
 		}
 		if (i == 3) {
 			assert_int_equal(bt_pipeline_feed(lab.pipeline, 1, &watch_event, 0), BT_OK);
@@ -263,7 +263,7 @@ static void what_memory_is_short_for_stays_with_its_source(void **state)
 	bt_mem_set_refuser(refuse_use, &use);
 	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &watch_event, BT_FOREVER), BT_NO_MEMORY);
 	assert_non_null(watch_event);
-	/* The end of an object makes room. */
+	/* Deleting an object makes room. */
 	struct bt_watch_event *gone = lab_watch_event(lab, BT_WATCH_EVENT_DELETE,
 		"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n1'}}");
 	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &gone, 0), BT_OK);
@@ -274,7 +274,7 @@ static void what_memory_is_short_for_stays_with_its_source(void **state)
 	assert_int_equal(lab_counts(lab).deleted_n, 1);
 }
 
-/* There are four slots at first. */
+/* There are four slots initially. */
 static void no_pod_is_popped_while_memory_is_short_for_its_binding(void **state)
 {
 	struct lab *lab = *state;
@@ -342,7 +342,7 @@ static void no_pod_is_popped_while_the_binder_has_no_room(void **state)
 	lab_settle(&lab);
 	assert_int_equal(lab.decision_n, 1);
 	lab_assert_sets(&lab, 1, 1, 0);
-	/* Who comes meanwhile has its turn by its priority. */
+	/* A pod added meanwhile is popped by its priority. */
 	lab_pod_event(&lab, BT_WATCH_EVENT_APPLY, "high", "", ", 'priority': 7");
 	lab_settle(&lab);
 	assert_int_equal(lab.decision_n, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pipeline on the machines that a plan may be made for: whatever the places, the decisions are those of
- * one thread (I9). Every pod is known before the first is decided, so that timing has no part in it.
+ * The pipeline on simulated machines: for every placement of threads, the decisions are those of one thread
+ * (I9). Every pod is added before the first is decided, so that timing does not matter.
  */
 #include <sched.h>
 
@@ -16,7 +16,7 @@
 #define NODES 25
 #define PODS  300
 
-/* What was decided, a line a pod. */
+/* The decisions, one line per pod. */
 struct log {
 	struct bt_buf text;
 	uint32_t n;
@@ -99,7 +99,7 @@ static struct bt_pipeline_options options_for(
 	return options;
 }
 
-/* Decides the pods of that seed in threads on those places, or inline as the plan says. look is called while
+/* Decides the pods of a seed in threads on these places, or inline by plan. Calls look while
  * the threads run. Returns the log. */
 static struct log decide(
 	uint64_t seed, const struct bt_topo_plan *plan, void (*look)(const struct bt_topo_plan *plan))
@@ -127,8 +127,7 @@ static struct log decide(
 	return log;
 }
 
-/* The CPUs that a thread of this process may run on, such as "0-3", by its name; false when it is not there.
- */
+/* The affinity list of a thread of this process by its name, such as "0-3"; false when it does not exist. */
 static bool find_thread(const char *name, char *out_cpus, size_t bytes)
 {
 	DIR *folder = opendir("/proc/self/task");
@@ -155,14 +154,14 @@ static bool find_thread(const char *name, char *out_cpus, size_t bytes)
 	return found;
 }
 
-/* Each thread of the plan is there under its name, on its CPU, or where the process may be. */
+/* Each thread of the plan runs under its name, on its CPU, or on the process's CPUs. */
 static void look_at_places(const struct bt_topo_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->place_n; i++) {
 		const struct bt_topo_place *place = &plan->places[i];
 		char cpus[4096], want[4096];
 
-		/* A thread takes its name as it begins. */
+		/* A thread sets its name when it starts. */
 		while (!find_thread(place->name, cpus, sizeof(cpus))) {
 			bt_thread_yield();
 		}
@@ -242,7 +241,7 @@ static void this_machine_decides_as_one_thread_does_and_pins_its_threads(void **
 		seed_of_test(), (struct bt_topo_request){.worker_n = 2, .ingestion_n = 3, .binder_n = 2});
 }
 
-/* On one CPU nothing is started; threads that are wished for all the same crowd on it. */
+/* With one CPU no thread is started; explicitly requested threads share it. */
 static void one_core_decides_the_same_inline_or_crowded(void **state)
 {
 	cpu_set_t before, one;

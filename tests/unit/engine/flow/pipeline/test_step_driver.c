@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A step driver says when events, time and turns come: nothing happens that it does not call.
+ * A step driver controls events, time and cycles: nothing else makes progress.
  */
 #include "lab.h"
 
-/* What a step driver does, one thing a step, until it has nothing to do. */
+/* A step driver's moves, one per step. */
 struct score {
 	struct lab *lab;
-	const char *moves; /* t: take a watch event, g: give one up, d: a turn, s: time goes on by a second */
+	const char *moves; /* t: take a watch event, g: give one up, d: a cycle, s:
+			    * advance time by a second */
 	enum bt_pipeline_cycle turn;
 	enum bt_status status;
 	struct bt_taken taken;
@@ -119,7 +120,7 @@ static void a_binding_is_a_fact_before_the_binder_hears_of_it(void **state)
 	assert_string_equal(lab.bind_requests[0].uid, "u1");
 	assert_string_equal(lab.bind_requests[0].node, "n1");
 	assert_int_equal(lab_counts(&lab).binding_n, 1);
-	/* Not even a failure changes that. */
+	/* Not even after a failure. */
 	assert_int_equal(
 		bt_pipeline_bind_failed(lab.pipeline, lab.bind_requests[0].handle, (struct bt_str){0}),
 		BT_OK);
@@ -173,7 +174,7 @@ static void a_pod_that_is_given_up_was_never_there(void **state)
 	assert_null(lab_find(&lab, "p"));
 	assert_non_null(lab_find(&lab, "q"));
 	assert_null(bt_pipeline_next_event(lab.pipeline));
-	/* What is looked at when all ends is freed. */
+	/* Objects still in use at the end are freed. */
 	lab_pod(&lab, "r", "");
 	lab_settle(&lab);
 	assert_non_null(bt_pipeline_next_event(lab.pipeline));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * which events are stale: by resource version, by UID, and by neither.
+ * Which events are stale: by resource version, by UID, and by neither.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,7 +115,7 @@ static void only_so_many_of_the_dead_are_remembered(void **state)
 		snprintf(name, sizeof(name), "p%d", i);
 		apply(&f, name, name, "10");
 		delete (&f, name, name, "11");
-		/* Some live again in between. */
+		/* Some are re-created in between. */
 		if (i % 3 == 0) {
 			assert_int_equal(apply(&f, name, "new", "12"), BT_VERSION_NEW);
 			assert_int_equal(delete (&f, name, "new", "13"), BT_VERSION_NEW);
@@ -129,7 +129,7 @@ static void only_so_many_of_the_dead_are_remembered(void **state)
 	bt_version_filter_fini(&f);
 }
 
-/* What lives takes no more room for what has gone beside it, and is known as before. */
+/* Live objects need no more memory after others were deleted, and are still known. */
 static void those_that_stay_are_known_when_most_have_gone(void **state)
 {
 	enum { N = 3000, EACH = 37, TOMBS = 16 };
@@ -146,7 +146,7 @@ static void those_that_stay_are_known_when_most_have_gone(void **state)
 		if (i % EACH) {
 			assert_int_equal(delete (&f, name, name, "11"), BT_VERSION_NEW);
 		} else if (i % 2) {
-			/* It goes and comes back as another. */
+			/* It is deleted and created again with another UID. */
 			assert_int_equal(delete (&f, name, name, "11"), BT_VERSION_NEW);
 			assert_int_equal(apply(&f, name, "new", "12"), BT_VERSION_NEW);
 		}
