@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Extenders over HTTP: a server of the test's own is the extender and the API server, an engine calls them.
- * What is expected was derived by hand from upstream's extender.go, schedule_one.go and extender/v1, v1.36.3.
+ * Extenders over HTTP: a test server acts as extender and API server; an engine calls them.
+ * Expected results were derived by hand from upstream's extender.go, schedule_one.go
+ * and extender/v1, v1.36.3.
  */
 #include "trial.h"
 
@@ -16,13 +17,13 @@
 #define REQUESTS 2048
 #define SECOND	 INT64_C(1000000000)
 
-/* What the server answers to a path. */
+/* The server's response for a path. */
 struct route {
 	const char *path;
 	int status;
 	const char *body;
-	bool hangs, closes, cuts; /* instead: no answer, the end of the connection, half of an answer */
-	bool meets;		  /* answers once two requests of this kind have come */
+	bool hangs, closes, cuts; /* instead: no response, closes the connection, sends half a response */
+	bool meets;		  /* responds after two such requests have arrived */
 };
 
 struct received {
@@ -37,7 +38,7 @@ struct extender_test {
 	struct bt_client_config *api;
 	struct bt_extenders *frontend;
 	struct bt_lock lock;
-	struct route routes[ROUTES]; /* lock(lock): the last one for a path counts */
+	struct route routes[ROUTES]; /* lock(lock): the last one for a path is used */
 	uint32_t route_n;
 	struct received received[REQUESTS]; /* lock(lock): */
 	uint32_t received_n;
@@ -93,7 +94,7 @@ static void answer(struct extender_test *test, struct route route)
 	bt_lock_release(&test->lock);
 }
 
-/* What the nth request on a path, from 0, had as its body; NULL: there was none. */
+/* The body of the nth request on a path, from 0; NULL: none. */
 static const char *request_body(struct extender_test *test, const char *path, uint32_t nth)
 {
 	const char *body = NULL;
@@ -117,7 +118,7 @@ static const char *request_body(struct extender_test *test, const char *path, ui
 #define API_NODE(name) "{\"kind\":\"Node\",\"metadata\":{\"name\":\"" name "\",\"managedFields\":[]}}"
 #define POD_PATH       "/api/v1/namespaces/default/pods/p"
 
-/* The first n extenders, at one server, with paths of their own. */
+/* The first n extenders, at one server, each with its own path. */
 static struct extender_test *configure(void **state, uint32_t n)
 {
 	struct extender_test *test = calloc(1, sizeof(*test));
@@ -198,7 +199,7 @@ static const char *node_of(struct extender_test *test, const struct bt_decision 
 					      : "none";
 }
 
-/* The pod's node, or why it failed. */
+/* The pod's node, or its error. */
 static const char *outcome(struct extender_test *test)
 {
 	uint32_t pod = new_pod(test);
@@ -207,7 +208,7 @@ static const char *outcome(struct extender_test *test)
 	return decision.outcome == BT_PLACED ? node_of(test, &decision) : message(&test->t, pod);
 }
 
-/* ---- what is said ---- */
+/* ---- requests ---- */
 
 static void an_extender_with_nodes_of_its_own_gets_names(void **state)
 {
@@ -248,7 +249,7 @@ static void show(struct extender_test *test, enum bt_watch_event_kind what, cons
 #define NODE_1 "{apiVersion: v1, kind: Node, metadata: {name: n1}}"
 #define POD_P  "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default, uid: u1}}"
 
-/* Asks once more about the pod; nothing is bound. */
+/* Runs another cycle of the pod; nothing is bound. */
 static void ask_again(struct extender_test *test, uint32_t pod)
 {
 	bt_engine_explain(test->t.engine, pod, &test->t.explanation);
@@ -275,7 +276,7 @@ static void objects_are_fetched_once_until_the_watch_shows_others(void **state)
 	assert_non_null(request_body(test, POD_PATH, 1));
 	assert_non_null(request_body(test, "/api/v1/nodes/n1", 1));
 	assert_null(request_body(test, "/api/v1/nodes/n2", 1));
-	/* What has gone is forgotten: it is fetched when it is needed again. */
+	/* After a deletion the cached object is dropped, and fetched again when needed. */
 	show(test, BT_WATCH_EVENT_DELETE, NODE_1);
 	ask_again(test, pod);
 	assert_non_null(request_body(test, "/api/v1/nodes/n1", 2));
@@ -332,7 +333,7 @@ static void what_the_api_server_does_not_show_fails_the_cycle(void **state)
 	end_test(test);
 }
 
-/* ---- what is answered ---- */
+/* ---- responses ---- */
 
 static void letters_of_names_may_be_small_or_capital(void **state)
 {
@@ -373,7 +374,7 @@ static void an_error_of_the_extender_is_the_cycles(void **state)
 	end_test(test);
 }
 
-/* Go's words, with the port in them. */
+/* Go's error text, with the port in it. */
 static void fails_with(void **state, struct route route, const char *format)
 {
 	struct extender_test *test = configure(state, 1);
@@ -503,7 +504,7 @@ static void an_extender_that_cannot_score_has_no_say(void **state)
 
 /* ---- preemption ---- */
 
-/* Two full nodes, and a pod that is more important. */
+/* Two full nodes, and a pod of higher priority. */
 static struct bt_decision decide_by_preemption(struct extender_test *test)
 {
 	answer(test,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The JSON of extender/v1: what is sent, and what an answer says. The functions that fill a reply are the
- * test's own and write down their arguments.
+ * The JSON of extender/v1: requests, and the parsing of responses. The test's own callbacks record
+ * their arguments.
  */
 #include <inttypes.h>
 #include <setjmp.h>

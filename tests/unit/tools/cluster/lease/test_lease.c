@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Elections before a server that keeps one Lease: who leads when, what is written, what no failure can bring
- * about. The clock that leases are measured by is the test's; only retries happen in real time.
+ * Elections with a server that stores one Lease: who leads when, what is written, and that no failure makes
+ * two leaders. The test controls the clock of leases; only retries happen in real time.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -20,12 +20,12 @@
 #define SECOND	((int64_t)1000000000)
 #define MINUTES (300 * SECOND) /* never, in a test */
 
-/* What the server does with writes, or with all, from now on. */
+/* The server's handling of writes, or of all requests, from now on. */
 enum mood {
 	MOOD_GOOD = 0,
 	MOOD_ERROR,
 	MOOD_HANG,
-	MOOD_HOLD, /* writes wait until the mood is another */
+	MOOD_HOLD, /* writes wait until the mood changes */
 	MOOD_FORGETFUL,
 	MOOD_FORBIDDEN,
 	MOOD_NONSENSE
@@ -35,18 +35,18 @@ struct world {
 	struct server *server;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	/* lock: from here on */
+	/* lock: all fields below */
 	bool ending;
 	enum mood mood;
 	bool watchable;
-	struct bt_buf lease; /* empty: there is none */
+	struct bt_buf lease; /* empty: none */
 	uint64_t version;
 	uint32_t read_n, write_n, watch_n;
-	struct bt_buf written; /* bodies, a line each */
+	struct bt_buf written; /* bodies, one per line */
 	struct bt_buf events;  /* the same, of events */
 	uint32_t event_n;
-	bool events_hang;		    /* until the lease is given back */
-	_Atomic int64_t steady_ns, wall_ns; /* atomic: the test moves them */
+	bool events_hang;		    /* until the lease is released */
+	_Atomic int64_t steady_ns, wall_ns; /* atomic: the test advances them */
 };
 
 struct candidate {
@@ -79,7 +79,7 @@ static void version_text(uint64_t version, char out[64])
 	snprintf(out, 64, "\"resourceVersion\":\"%llu\"", (unsigned long long)version);
 }
 
-/* Under the lock. Returns: the status. */
+/* Holds the lock. Returns: the status. */
 static int store(struct world *world, struct bt_str body, bool create)
 {
 	char old[64], new[64];
@@ -119,7 +119,7 @@ static bool send_event(struct peer *peer, const char *type, const char *object)
 	return good;
 }
 
-/* Under the lock, which is left while nothing happens. */
+/* Holds the lock, and releases it while idle. */
 static void serve_watch(struct world *world, struct peer *peer)
 {
 	uint64_t seen = UINT64_MAX;
@@ -138,7 +138,7 @@ static void serve_watch(struct world *world, struct peer *peer)
 	}
 }
 
-/* Under the lock. */
+/* Holds the lock. */
 static bool serve_lease(struct world *world, struct peer *peer, const struct request *request)
 {
 	bool get = bt_str_is(request->method, "GET");
@@ -164,7 +164,7 @@ static bool serve_lease(struct world *world, struct peer *peer, const struct req
 	}
 	if (world->mood == MOOD_FORGETFUL && !get) {
 		world->mood = MOOD_GOOD;
-		return false; /* it is written, and no answer comes */
+		return false; /* written, without a response */
 	}
 	return peer_answer(peer, status, "", status < 300 ? world->lease.ptr : "{}");
 }
@@ -254,7 +254,7 @@ static void pass(struct world *world, int64_t ns)
 	bt_store_release(&world->steady_ns, bt_load_relaxed(&world->steady_ns) + ns);
 }
 
-/* Waits until a counter has reached a number; the numbers are under the world's lock. */
+/* Waits until a counter has reached a number; the world's lock protects it. */
 static void wait_until(struct world *world, const uint32_t *n, uint32_t wanted)
 {
 	pthread_mutex_lock(&world->lock);
@@ -294,7 +294,7 @@ static void expect_in_lease(struct world *world, const char *text)
 	assert_true(found);
 }
 
-/* Somebody else writes the lease. */
+/* Another client writes the lease. */
 static void edit_lease(struct world *world, const char *from, const char *to)
 {
 	char old[64], new[64];
@@ -390,7 +390,7 @@ static void stand(struct candidate *candidate, struct world *world, const char *
 	bt_buf_fini(&error);
 }
 
-/* limit_ns: how long to wait for the release. */
+/* limit_ns: timeout of the release. */
 static void withdraw(struct candidate *candidate, int64_t limit_ns)
 {
 	bt_lease_destroy(candidate->lease, limit_ns);
@@ -398,7 +398,7 @@ static void withdraw(struct candidate *candidate, int64_t limit_ns)
 	bt_client_config_destroy(candidate->access);
 }
 
-/* A world that has a leader. */
+/* A world with a leader. */
 static void begin_led(struct world *world, struct candidate *one, int64_t retry_ns)
 {
 	begin_world(world);
@@ -406,7 +406,7 @@ static void begin_led(struct world *world, struct candidate *one, int64_t retry_
 	wait_until(world, &one->started_n, 1);
 }
 
-/* The candidate has time to release its lease. */
+/* Gives the candidate time to release its lease. */
 static void end_led(struct world *world, struct candidate *one)
 {
 	withdraw(one, 60 * SECOND);
@@ -473,7 +473,7 @@ static void events_tell_who_leads_and_who_stops(void **state)
 		"\"reportingComponent\":\"default-scheduler\",\"reportingInstance\":\"\"}\n");
 	pthread_mutex_unlock(&world.lock);
 	withdraw(&one, 60 * SECOND);
-	assert_int_equal(look(&world, &world.event_n), 2); /* the end waits for it */
+	assert_int_equal(look(&world, &world.event_n), 2); /* the end waits for the event */
 	assert_non_null(strstr(world.events.ptr, "\"message\":\"one stopped leading\""));
 	end_world(&world);
 }
@@ -521,7 +521,7 @@ static void a_leader_that_does_not_renew_is_not_well(void **state)
 	stand(&one, &world, "one", 60 * SECOND);
 	assert_true(bt_lease_is_well(one.lease, tolerance_ns));
 	wait_until(&world, &one.started_n, 1);
-	pass(&world, MINUTES + 35 * SECOND); /* no timer runs: nobody renews, and nobody notices */
+	pass(&world, MINUTES + 35 * SECOND); /* no timer runs: no renewal, no check */
 	assert_true(bt_lease_is_well(one.lease, tolerance_ns));
 	pass(&world, 1);
 	assert_false(bt_lease_is_well(one.lease, tolerance_ns));
@@ -557,7 +557,7 @@ static void a_clean_stop_lets_the_next_one_lead_at_once(void **state)
 	assert_string_equal(two.leader, "one");
 	assert_false(bt_lease_is_held(two.lease));
 	wait_until(&world, &world.watch_n, 2);
-	withdraw(&one, 60 * SECOND); /* no time passes on the leases' clock, nor the retry period */
+	withdraw(&one, 60 * SECOND); /* neither the leases' clock nor the retry period advances */
 	assert_int_equal(look(&world, &one.stopped_n), 0);
 	wait_until(&world, &two.started_n, 1);
 	assert_true(bt_lease_is_held(two.lease));
@@ -594,7 +594,7 @@ static void the_lease_of_a_dead_leader_is_taken_when_it_has_ended(void **state)
 
 	(void)state;
 	begin_world(&world);
-	put_lease(&world, "dead"); /* its times are years old: what counts is when it was seen */
+	put_lease(&world, "dead"); /* its times are years old: only the time of observation counts */
 	stand(&two, &world, "two", SOON_NS);
 	wait_until(&world, &two.leader_n, 1);
 	wait_more(&world, &world.read_n, 3);
@@ -648,7 +648,7 @@ static void a_leader_that_cannot_renew_stops(void **state)
 		pass(&world, DEADLINE_NS - 1);
 		assert_true(bt_lease_is_held(one.lease));
 		pass(&world, 1);
-		assert_false(bt_lease_is_held(one.lease)); /* whatever any timer does */
+		assert_false(bt_lease_is_held(one.lease)); /* with any timer */
 		wait_until(&world, &one.stopped_n, 1);
 		withdraw(&one, 60 * SECOND);
 		assert_int_equal(look(&world, &one.stopped_n), 1);
@@ -683,7 +683,7 @@ static void the_time_that_an_answer_takes_counts(void **state)
 	world.mood = MOOD_HOLD;
 	stand(&one, &world, "one", 60 * SECOND);
 	wait_until(&world, &world.write_n, 1);
-	pass(&world, DEADLINE_NS / 2); /* the request is on its way, or its answer */
+	pass(&world, DEADLINE_NS / 2); /* the request is in transit, or its response */
 	set_mood(&world, MOOD_GOOD);
 	wait_until(&world, &one.started_n, 1);
 	assert_true(bt_lease_is_held(one.lease));
@@ -707,7 +707,7 @@ static void an_answer_that_comes_too_late_gives_no_lease(void **state)
 	pass(&world, DEADLINE_NS);
 	assert_int_equal(look(&world, &one.started_n), 0);
 	set_mood(&world, MOOD_GOOD);
-	wait_until(&world, &one.started_n, 1); /* by another write */
+	wait_until(&world, &one.started_n, 1); /* from another write */
 	assert_true(look(&world, &world.write_n) >= 2);
 	assert_true(bt_lease_is_held(one.lease));
 	end_led(&world, &one);
@@ -722,7 +722,7 @@ static void an_answer_that_is_lost_does_not_cost_the_lease(void **state)
 	begin_world(&world);
 	world.mood = MOOD_FORGETFUL;
 	stand(&one, &world, "one", SOON_NS);
-	wait_until(&world, &one.started_n, 1); /* it finds itself the holder */
+	wait_until(&world, &one.started_n, 1); /* it finds its own identity in the lease */
 	expect_in_lease(&world, "\"leaseTransitions\":0");
 	set_mood(&world, MOOD_FORGETFUL);
 	wait_more(&world, &world.write_n, 4);
@@ -741,7 +741,7 @@ static void a_release_whose_renewal_is_under_way_is_written_behind_it(void **sta
 	(void)state;
 	begin_led(&world, &one, 60 * SECOND);
 	edit_lease(&world, "\"metadata\":{", "\"metadata\":{\"labels\":{\"by\":\"hand\"},");
-	withdraw(&one, 60 * SECOND); /* meets a conflict, and reads */
+	withdraw(&one, 60 * SECOND); /* gets a conflict, and reads again */
 	expect_in_lease(&world, "\"holderIdentity\":\"\"");
 	expect_in_lease(&world, "\"labels\":{\"by\":\"hand\"}");
 	end_world(&world);
@@ -759,7 +759,7 @@ static void a_leader_that_sees_another_holder_stops_at_once(void **state)
 	assert_false(bt_lease_is_held(one.lease));
 	assert_string_equal(one.leader, "thief");
 	withdraw(&one, 60 * SECOND);
-	expect_in_lease(&world, "\"holderIdentity\":\"thief\""); /* what is not ours is not released */
+	expect_in_lease(&world, "\"holderIdentity\":\"thief\""); /* another holder's lease is not released */
 	end_world(&world);
 }
 
@@ -805,7 +805,7 @@ static void the_wall_clock_does_not_matter(void **state)
 	end_world(&world);
 }
 
-/* Many candidates come and go; at no time do two hold the lease. */
+/* Many candidates start and stop; two never hold the lease at the same time. */
 static void no_two_candidates_hold_the_lease(void **state)
 {
 	enum { CANDIDATES = 4, ROUNDS = 12 };

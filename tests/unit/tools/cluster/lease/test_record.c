@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lease objects: what is read, what is kept, what is written.
+ * Lease objects: reading, preserved fields, writing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void what_an_election_does_not_know_is_written_back(void **state)
 	write.acquire_time = record.acquire_time;
 	bt_lease_record_write(&record, &write, &out);
 	assert_non_null(strstr(out.ptr, "\"acquireTime\":\"2026-01-02T03:04:05.000006Z\""));
-	write.acquire_time = bt_str("292277026596-12-04T15:30:07.000000Z"); /* nobody reads it */
+	write.acquire_time = bt_str("292277026596-12-04T15:30:07.000000Z"); /* no reader uses it */
 	bt_lease_record_write(&record, &write, &out);
 	assert_non_null(strstr(out.ptr, "\"acquireTime\":\"2026-01-02T03:04:05.000042Z\""));
 	bt_lease_record_fini(&record);

@@ -56,7 +56,7 @@ static void add_constraints(X509 *certificate, const struct pki_wish *wish)
 	}
 }
 
-/* One that no key has. */
+/* An identifier that belongs to no key. */
 static void add_wrong_id(X509 *certificate)
 {
 	AUTHORITY_KEYID *id = AUTHORITY_KEYID_new();
@@ -126,7 +126,7 @@ SSL_CTX *pki_server(const struct pki_pair *pair, const struct pki_pair *clients)
 {
 	SSL_CTX *context = SSL_CTX_new(TLS_server_method());
 
-	SSL_CTX_set_security_level(context, 0); /* it shows what a test wants */
+	SSL_CTX_set_security_level(context, 0); /* allow the weak parameters of tests */
 	BT_REQUIRE(SSL_CTX_use_certificate(context, pair->certificate) == 1);
 	BT_REQUIRE(SSL_CTX_use_PrivateKey(context, pair->key) == 1);
 	if (clients) {

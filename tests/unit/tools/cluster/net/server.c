@@ -224,7 +224,8 @@ static void *listen_for(void *context)
 
 	while (poll(fds, 2, -1) > 0 && !fds[1].revents) {
 		struct timeval limit = {.tv_sec = 20};
-		int at_once = 1; /* as Go's servers; else a small write waits for the last one's acknowledgement */
+		int at_once = 1; /* as Go's servers do; otherwise a small write waits for the
+				  * last one's acknowledgement */
 		int fd = accept(server->listener, NULL, NULL);
 
 		if (fd < 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The test server's HTTP/2, by nghttp2. The connection's thread reads; each stream's thread runs the handler,
- * whose HTTP/1.1 is translated.
+ * The test server's HTTP/2, by nghttp2. The connection's thread reads; each stream's thread runs the handler
+ * and translates its HTTP/1.1.
  */
 #include <nghttp2/nghttp2.h>
 #include <openssl/x509.h>
@@ -17,30 +17,30 @@
 struct link {
 	struct peer *peer; /* of the connection */
 	nghttp2_session *session;
-	pthread_mutex_t lock; /* over all of it */
+	pthread_mutex_t lock; /* protects all of it */
 	pthread_cond_t changed;
-	struct stream *streams; /* all that ever were */
+	struct stream *streams; /* all streams, open or closed */
 	uint32_t stream_n, ping_n;
-	struct bt_buf frames; /* that are packed into one write */
+	struct bt_buf frames; /* frames for the next write */
 	bool dead, held;
 };
 
 struct stream {
 	struct stream *next;
 	struct link *link;
-	struct peer peer; /* as handlers see it */
+	struct peer peer; /* as passed to handlers */
 	pthread_t thread;
 	bool runs;
 	int32_t id;
 	uint32_t nth;
 	struct bt_buf method, path, headers, body; /* the request */
-	struct bt_buf text;			   /* of the answer, that is not translated yet */
+	struct bt_buf text;			   /* of the response, not translated yet */
 	struct bt_buf out;
-	size_t out_at, left; /* left: of the body, or of a chunk */
+	size_t out_at, left; /* left: bytes left of the body or a chunk */
 	bool head_over, chunked, over, given;
 };
 
-/* ---- with the lock ---- */
+/* ---- with the lock held ---- */
 
 static bool flush(struct link *link)
 {
@@ -85,7 +85,7 @@ static nghttp2_nv field_of(const char *name, size_t name_n, const char *value, s
 	return (nghttp2_nv){a.to, b.to, name_n, value_n, NGHTTP2_NV_FLAG_NONE};
 }
 
-/* A head "HTTP/1.1 200 OK\r\nName: value\r\n". */
+/* Sends a head "HTTP/1.1 200 OK\r\nName: value\r\n". */
 static void send_head(struct stream *stream, struct bt_str head)
 {
 	size_t space = bt_str_find(head, ' ', 0), at = bt_str_find(head, '\n', 0) + 1, n = 1;
@@ -134,7 +134,7 @@ static void drop(struct bt_buf *buf, size_t n)
 	buf->ptr[buf->len] = 0;
 }
 
-/* Takes one piece of the handler's text. Returns: false: there is no whole one. */
+/* Translates one element of the handler's text. Returns: false: it is incomplete. */
 static bool translate(struct stream *stream)
 {
 	struct bt_buf *text = &stream->text;
@@ -175,7 +175,7 @@ static bool translate(struct stream *stream)
 	return true;
 }
 
-/* ---- what handlers call ---- */
+/* ---- called by handlers ---- */
 
 bool stream_send(struct stream *stream, const char *bytes, size_t n)
 {
@@ -274,7 +274,7 @@ void peer_fall_silent(struct peer *peer)
 	struct pollfd fds[2] = {{.fd = link->peer->fd, .events = POLLRDHUP},
 		{.fd = link->peer->server->stop[0], .events = POLLIN}};
 
-	pthread_mutex_lock(&link->lock); /* the connection's thread comes no further */
+	pthread_mutex_lock(&link->lock); /* blocks the connection's thread */
 	poll(fds, 2, -1);
 	pthread_mutex_unlock(&link->lock);
 }

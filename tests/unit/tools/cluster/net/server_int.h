@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the test server's two protocols share.
+ * Shared by the test server's two protocols.
  */
 #pragma once
 
@@ -26,15 +26,15 @@ struct server {
 	void *context;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	struct peer *peers;	    /* lock: all that ever were */
+	struct peer *peers;	    /* lock: all connections, open or closed */
 	uint32_t peer_n, request_n; /* lock: */
-	uint32_t stream_max;	    /* of a connection; 0: not said */
+	uint32_t stream_max;	    /* per connection; 0: not announced */
 };
 
-/* Returns: false when the server stops or the peer has gone. */
+/* Returns: false when the server stops or the peer has disconnected. */
 bool peer_wait_readable(struct peer *peer);
 
-/* A connection that has chosen HTTP/2, to its end. */
+/* Serves an HTTP/2 connection to its end. */
 void serve_h2(struct peer *peer);
 
 bool stream_send(struct stream *stream, const char *bytes, size_t n);

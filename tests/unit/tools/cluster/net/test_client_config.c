@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls over TLS: who is trusted, what is shown, and what becomes of it when files change, a plugin speaks,
- * or the server refuses it.
+ * Calls over TLS: trusted servers, presented credentials, changed files, credential plugins, and rejected
+ * credentials.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -29,10 +29,10 @@
 
 #define SECOND ((int64_t)1000000000)
 
-static bool over_h2; /* the second time */
+static bool over_h2; /* in the second pass */
 static char folder[] = "/tmp/berth-access-XXXXXX";
 
-/* Whom the test's certificates come from. */
+/* Issuers and owners of the test's certificates. */
 static struct pki_pair authority, other_authority, server_pair, client_pair, other_client;
 
 static int make_world(void **state)
@@ -57,7 +57,7 @@ static int end_world(void **state)
 	pki_fini(&other_client);
 	int rc = rmdir(folder);
 
-	strcpy(folder + strlen(folder) - 6, "XXXXXX"); /* for the next time */
+	strcpy(folder + strlen(folder) - 6, "XXXXXX"); /* for the next test */
 	return rc;
 }
 
@@ -71,7 +71,7 @@ static const char *path_of(const char *name)
 	return path;
 }
 
-/* As the kubelet does: another file takes the name. */
+/* As the kubelet does: renames another file over it. */
 static void write_file(const char *name, const char *text, size_t n)
 {
 	const char *path = path_of(name), *fresh = path_of("fresh");
@@ -94,11 +94,11 @@ static void remove_file(const char *name)
 	unlink(path_of(name));
 }
 
-/* atomic: set by a test: the first client's certificate is answered by 401 */
+/* atomic: the first client's certificate gets 401 */
 static _Atomic bool first_is_refused;
 
-/* Answers with what is shown: the client's certificate, the headers of who calls, whether a session goes on.
- * A token "old" is refused, and what asks for "/cut" has its connection cut. */
+/* Responds with the client's credentials: certificate, headers, whether the session was resumed.
+ * Rejects token "old", and closes the connection for "/cut". */
 static bool mirror(void *context, struct peer *peer, const struct request *request)
 {
 	struct bt_str token = request_header(request, "Authorization");
@@ -125,7 +125,7 @@ static bool mirror(void *context, struct peer *peer, const struct request *reque
 	return good && !cuts;
 }
 
-/* A server, and a kubeconfig whose cluster and user are as given. */
+/* A server, and a kubeconfig with this cluster and user. */
 struct way {
 	SSL_CTX *tls;
 	struct server *server;
@@ -222,7 +222,7 @@ static void expect_answer(struct way *way, uint32_t status, const char *text)
 	expect_end(way, end, status, text);
 }
 
-/* An answer on a connection that is cut after it; sessions of libcurl are its own affair. */
+/* A response on a connection that is closed after it; libcurl's sessions are not checked. */
 static void expect_cut(struct way *way, const char *client, const char *session)
 {
 	enum bt_http_end end = call_for(way, BT_HTTP_GET, "/cut");
@@ -233,7 +233,7 @@ static void expect_cut(struct way *way, const char *client, const char *session)
 	}
 }
 
-/* ---- who is trusted ---- */
+/* ---- trust ---- */
 
 static void trusted(struct bt_buf *cluster, const struct pki_pair *whom, const char *more)
 {
@@ -243,7 +243,7 @@ static void trusted(struct bt_buf *cluster, const struct pki_pair *whom, const c
 	bt_buf_printf(cluster, "\"%s", more);
 }
 
-/* A client of a kubeconfig that names the authority. more: of the cluster; user: of the user. */
+/* A client whose kubeconfig names the CA. more: for the cluster; user: for the user. */
 static void start_trusting(struct way *way, const struct pki_pair *whom, const char *more, const char *user)
 {
 	struct bt_buf cluster = {0};
@@ -267,7 +267,7 @@ static void only_the_named_authority_is_trusted(void **state)
 	assert_int_equal(server_request_n(way.server), 0);
 	close_way(&way);
 	start_way(&way, "", "");
-	assert_int_equal(call(&way), BT_HTTP_UNSENT); /* the system does not know it */
+	assert_int_equal(call(&way), BT_HTTP_UNSENT); /* not in the system's CAs */
 	close_way(&way);
 	start_way(&way, ", \"insecure-skip-tls-verify\": true", "");
 	expect_answer(&way, 200, "nobody|");
@@ -528,7 +528,7 @@ static void a_plugin_is_asked_once(void **state)
 	remove_file("runs");
 }
 
-/* As data, also where the kubeconfig names a file. */
+/* As data, even if the kubeconfig names a file. */
 static void a_plugin_gets_the_authority_of_a_file(void **state)
 {
 	struct bt_buf pem = {0};
@@ -569,7 +569,7 @@ static void a_plugin_is_asked_again_when_its_token_is_refused(void **state)
 	remove_file("plugin");
 }
 
-/* A plugin that shows a certificate. */
+/* Writes a plugin that returns a certificate. */
 static void write_certifier(const struct pki_pair *pair)
 {
 	struct bt_buf script = {0};
@@ -613,7 +613,7 @@ static void a_plugin_may_give_a_client_certificate(void **state)
 	remove_file("plugin");
 }
 
-/* The tests' certificates are an hour old, and end in a day. */
+/* The tests' certificates are an hour old, and expire in a day. */
 static void runs_of_plugins_and_the_age_of_their_certificates_are_counted(void **state)
 {
 	struct bt_clock wall = bt_clock_real();
@@ -663,7 +663,7 @@ static void plugins_that_fail_are_counted_by_how(void **state)
 	}
 	assert_int_equal(sum.exits[3], 1);
 	assert_int_equal(sum.killed_n, 1);
-	assert_int_equal(sum.exits[0], 1); /* whatever it has said */
+	assert_int_equal(sum.exits[0], 1); /* regardless of its output */
 	assert_int_equal(sum.missing_n, 1);
 	assert_int_equal(sum.failed_n, 0);
 	assert_true(sum.expires_s == INT64_MAX);
@@ -674,7 +674,7 @@ static void looking_at_the_authority_s_file_is_counted(void **state)
 	struct way way;
 
 	(void)state;
-	write_text("token", "old\n"); /* is refused, so that files are looked at at once */
+	write_text("token", "old\n"); /* rejected, so that files are checked at once */
 	write_file("ca", authority.certificate_pem.ptr, authority.certificate_pem.len);
 	start_way(&way, ", \"certificate-authority\": \"ca\"", "\"tokenFile\": \"token\"");
 	expect_answer(&way, 401, "Bearer old");
@@ -739,7 +739,7 @@ static void a_ca_that_becomes_garbage_is_not_taken(void **state)
 	struct way way;
 
 	(void)state;
-	write_text("token", "old\n"); /* is refused, so that files are looked at at once */
+	write_text("token", "old\n"); /* rejected, so that files are checked at once */
 	write_file("ca", authority.certificate_pem.ptr, authority.certificate_pem.len);
 	start_way(&way, ", \"certificate-authority\": \"ca\"", "\"tokenFile\": \"token\"");
 	expect_answer(&way, 401, "Bearer old");
@@ -747,7 +747,7 @@ static void a_ca_that_becomes_garbage_is_not_taken(void **state)
 	expect_answer(&way, 401, "Bearer old");
 	assert_int_equal(counts_of(&way).reloads[BT_RELOAD_UNPARSED], 1);
 	write_text("token", "new\n");
-	expect_answer(&way, 200, "Bearer new"); /* on a connection of its own */
+	expect_answer(&way, 200, "Bearer new"); /* on its own connection */
 	close_way(&way);
 	remove_file("ca");
 	remove_file("token");
@@ -848,7 +848,7 @@ static void what_a_plugin_says_is_checked(void **state)
 	bt_buf_fini(&error);
 }
 
-/* As client-go's decoder: of YAML the first document counts. */
+/* As client-go's decoder: the first document of YAML. */
 static void a_plugin_may_answer_in_yaml(void **state)
 {
 	struct bt_exec_credential credential = {0};
@@ -877,9 +877,9 @@ static void a_plugin_may_answer_in_yaml(void **state)
 	bt_buf_fini(&error);
 }
 
-/* ---- plugins that mean harm ---- */
+/* ---- malicious plugins ---- */
 
-/* Runs a script as a plugin; what it says on standard error goes to a file. Returns: how many bytes. */
+/* Runs a script as a plugin, with standard error redirected to a file. Returns: its size in bytes. */
 static size_t run_script(const char *script, int64_t limit_ns, bool good, const char *words)
 {
 	struct bt_exec_credential credential = {0};
@@ -939,7 +939,7 @@ static void what_a_plugin_leaves_running_holds_up_nothing_for_long(void **state)
 	run_script(holds_both, 60 * SECOND, true, NULL);
 }
 
-/* ---- where from ---- */
+/* ---- precedence ---- */
 
 static char *server_of(const struct bt_client_config_options *options, struct bt_buf *error)
 {
@@ -995,7 +995,7 @@ static void kubeconfig_in_the_environment_counts_outside_a_pod_alone(void **stat
 	bt_buf_fini(&error);
 }
 
-/* A user of $KUBECONFIG is no user of whatever server --master names. */
+/* The user of $KUBECONFIG is not used for --master's server. */
 static void a_master_alone_gets_no_credentials(void **state)
 {
 	struct bt_identity *identity = NULL;

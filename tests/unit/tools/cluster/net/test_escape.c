@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is escaped in addresses.
+ * Escaping in URLs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What HTTP/2 alone can do to a call: streams that are refused or reset, GOAWAY, windows, limits of streams,
- * silence, frames that are nonsense; and which servers it is not spoken to.
+ * Failures of calls that only HTTP/2 has: refused or reset streams, GOAWAY, windows, limits of streams,
+ * silence, malformed frames; and servers for which it is not used.
  */
 #include <netdb.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@ static char config[] = "/tmp/berth-h2-XXXXXX";
 
 /* ---- calls ---- */
 
-/* How many calls have ended, and the last one that did. */
+/* Counts ended calls, and records the last one. */
 struct ends {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -106,7 +106,7 @@ static void wait_for(struct ends *ends, const uint32_t *n, uint32_t wanted)
 	pthread_mutex_unlock(&ends->lock);
 }
 
-/* ---- the way to a server ---- */
+/* ---- setup ---- */
 
 struct way {
 	SSL_CTX *tls;
@@ -122,7 +122,7 @@ struct plan {
 	uint32_t stream_max, connections;
 	int64_t quiet_ns, again_ns, connect_timeout_ns;
 	bool http1, no_streams;
-	_Atomic bool *sometimes; /* HTTP/2 is chosen while it says so */
+	_Atomic bool *sometimes; /* HTTP/2 is selected while this is set */
 };
 
 static void write_config(const struct way *way, const struct plan *plan)
@@ -197,9 +197,9 @@ static void expect_end(struct way *way, enum bt_http_end end, const char *words)
 	}
 }
 
-/* ---- streams that end otherwise ---- */
+/* ---- failing streams ---- */
 
-/* "/ok" and the second try of "/once" are answered; others as their names say. */
+/* Responds to "/ok" and the second try of "/once"; other paths by their names. */
 static bool mixed(void *context, struct peer *peer, const struct request *request)
 {
 	(void)context;
@@ -250,7 +250,7 @@ static void what_a_server_has_not_looked_at_is_unsent_and_what_it_may_have_is_lo
 			&way, cases[i].method, cases[i].path, cases[i].method == BT_HTTP_POST ? "{}" : NULL);
 		wait_for(&way.ends, &way.ends.n, 1);
 		expect_end(&way, cases[i].end, cases[i].words);
-		send_call(&way, BT_HTTP_POST, "/ok", "{}"); /* the client goes on */
+		send_call(&way, BT_HTTP_POST, "/ok", "{}"); /* the client still works */
 		wait_for(&way.ends, &way.ends.n, 2);
 		expect_end(&way, BT_HTTP_ANSWERED, NULL);
 		close_way(&way);
@@ -291,7 +291,7 @@ static void streams_before_a_goaway_go_on_and_new_calls_take_a_new_connection(vo
 	close_way(&way);
 }
 
-/* ---- many at once ---- */
+/* ---- concurrency ---- */
 
 static bool answer(void *context, struct peer *peer, const struct request *request)
 {
@@ -401,7 +401,7 @@ static void a_paused_stream_holds_up_no_other(void **state)
 		wait_for(&way.ends, &way.ends.n, i);
 		expect_end(&way, BT_HTTP_ANSWERED, NULL);
 	}
-	/* Not more than its window came, besides the small ones. */
+	/* At most its window has arrived, apart from the small ones. */
 	assert_true(bt_http_counts(way.http).received_bytes < (2u << 20));
 	bt_http_after(way.http, 0, go_on, &way);
 	wait_for(&way.ends, &way.ends.n, 51);
@@ -434,7 +434,7 @@ static void a_cancelled_stream_gives_its_window_back(void **state)
 
 	(void)state;
 	open_way(&way, &(struct plan){.handle = big});
-	for (uint32_t i = 1; i <= 40; i++) { /* 40 times a window is more than the connection's */
+	for (uint32_t i = 1; i <= 40; i++) { /* more than 40 times the connection's window */
 		uint64_t id = bt_http_send(way.http, &(struct bt_http_call){.path = bt_str("/big"),
 							     .head = take_head,
 							     .data = take_part,
@@ -492,16 +492,16 @@ static void a_server_that_answers_pings_may_take_its_time(void **state)
 	close_way(&way);
 }
 
-/* Frames that break a rule each: the connection's. */
+/* Frames that each violate a rule of the connection. */
 static bool nonsense(void *context, struct peer *peer, const struct request *request)
 {
 	static const char frames[][17] = {
-		"\x00\x00\x01\x00\x00\x00\x00\x00\x00x",		 /* DATA of stream 0 */
+		"\x00\x00\x01\x00\x00\x00\x00\x00\x00x",		 /* DATA on stream 0 */
 		"\xff\xff\xff\x00\x00\x00\x00\x00\x01x",		 /* a frame that is too long */
-		"\x00\x00\x04\x01\x04\x00\x00\x00\x01\xff\xff\xff\xff",	 /* HEADERS that are no HPACK */
-		"\x00\x00\x04\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00",	 /* WINDOW_UPDATE by nothing */
+		"\x00\x00\x04\x01\x04\x00\x00\x00\x01\xff\xff\xff\xff",	 /* HEADERS with invalid HPACK */
+		"\x00\x00\x04\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00",	 /* WINDOW_UPDATE by 0 */
 		"\x00\x00\x05\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00x", /* SETTINGS of 5 bytes */
-		"\x00\x00\x04\x05\x04\x00\x00\x00\x01\x00\x00\x00\x02",	 /* a push */
+		"\x00\x00\x04\x05\x04\x00\x00\x00\x01\x00\x00\x00\x02",	 /* PUSH_PROMISE */
 	};
 	static const size_t sizes[] = {10, 10, 13, 13, 14, 13};
 	size_t which = (size_t)(request->path.ptr[1] - '0');
@@ -559,7 +559,7 @@ static void a_long_head_is_read(void **state)
 	close_way(&way);
 }
 
-/* ---- a server that means harm: whatever it sends, calls end, and the client keeps little of it ---- */
+/* ---- a malicious server: calls end, and the client keeps little of its data ---- */
 
 static void add_frame(
 	struct bt_buf *frames, uint8_t type, uint8_t flags, uint32_t stream, const char *payload, size_t n)
@@ -585,7 +585,7 @@ enum {
 #define END_HEADERS 4
 #define PADDED	    8
 
-/* A field of 4,000 bytes that goes into HPACK's table, then that field by its number, n times. */
+/* A field of 4,000 bytes that enters HPACK's table, then n references to it. */
 static void add_bomb(struct bt_buf *block, size_t n)
 {
 	char field[4000];
@@ -598,7 +598,7 @@ static void add_bomb(struct bt_buf *block, size_t n)
 	}
 }
 
-/* A head, cut into frames of 16,000 bytes. */
+/* Header blocks, split into frames of 16,000 bytes. */
 static void add_head(struct bt_buf *frames, const struct bt_buf *block)
 {
 	for (size_t at = 0; at < block->len;) {
@@ -639,7 +639,7 @@ static const struct attack {
 	{"/ping-of-nothing", "", PING, 0, 0, "", 0, 1},
 	{"/settings-cut-short", "", SETTINGS, 0, 0, "12345", 5, 1},
 	{"/reset-of-nothing", "", RESET, 0, 1, "", 0, 1},
-	/* Windows that grow by nothing, or beyond 2^31 - 1; frames that may be shorter than allowed. */
+	/* Window updates by 0, or beyond 2^31 - 1; frames below the minimum size. */
 	{"/window-of-nothing", "", WINDOW, 0, 0, "\0\0\0\0", 4, 1},
 	{"/stream-window-of-nothing", "", WINDOW, 0, 1, "\0\0\0\0", 4, 1},
 	{"/window-too-large", "", WINDOW, 0, 0, "\x7f\xff\xff\xff", 4, 2},
@@ -688,7 +688,7 @@ static bool attack(void *context, struct peer *peer, const struct request *reque
 	return false;
 }
 
-/* words: texts between bars, one of which must be in the error. */
+/* words: texts between bars; the error must contain one. */
 static bool says_one_of(const struct bt_buf *error, const char *words)
 {
 	char text[256], *rest = text;
@@ -713,7 +713,7 @@ static void expect_attack(const char *path, const char *words)
 		fail_msg("%s: %d %s", path, way.ends.end,
 			way.ends.error.len ? way.ends.error.ptr : "no error");
 	}
-	/* The client goes on. Where the attack ended the call before the connection, what is sent next may be
+	/* The client still works. If the attack ended the call before the connection, the next request may be
 	 * lost with that one. */
 	send_call(&way, BT_HTTP_POST, "/ok", "{}");
 	wait_for(&way.ends, &way.ends.n, 2);
@@ -741,7 +741,7 @@ static void heads_and_trailers_without_end_are_cut(void **state)
 	expect_attack("/continuation", "");
 }
 
-/* After the head, the same frame until the connection ends. */
+/* After the head, sends the same frame until the connection ends. */
 static bool write_without_end(void *context, struct peer *peer, const struct request *request)
 {
 	static const char full[16384];
@@ -775,14 +775,14 @@ static void who_writes_without_end_loses_the_connection(void **state)
 		send_call(&way, BT_HTTP_POST, paths[i], "{}");
 		wait_for(&way.ends, &way.ends.n, 1);
 		assert_int_equal(way.ends.end, BT_HTTP_LOST);
-		/* The server is still writing there, so this one goes out on another connection. */
+		/* The server is still writing there, so this one uses another connection. */
 		send_call(&way, BT_HTTP_POST, "/ok", "{}");
 		wait_for(&way.ends, &way.ends.n, 2);
 		close_way(&way);
 	}
 }
 
-/* Many of a type that nobody knows, empty ones and full ones, and an answer. */
+/* Many frames of an unknown type, empty and full, then a response. */
 static bool answer_after_unknown(void *context, struct peer *peer, const struct request *request)
 {
 	static const char full[16384];
@@ -851,7 +851,7 @@ static void rapid_resets_end_each_call_once(void **state)
 	}
 	wait_for(&way.ends, &way.ends.n, 500);
 	assert_int_equal(way.ends.by_end[BT_HTTP_UNSENT], 500);
-	assert_true(server_request_n(way.server) <= 750); /* a GET goes out a second time */
+	assert_true(server_request_n(way.server) <= 750); /* a GET is sent a second time */
 	close_way(&way);
 }
 
@@ -878,7 +878,7 @@ static bool say_protocol(void *context, struct peer *peer, const struct request 
 	return peer_answer(peer, 200, "", peer_speaks_h2(peer) ? "HTTP/2" : "HTTP/1.1");
 }
 
-/* Which protocol the n-th call is answered by. */
+/* The protocol of the n-th call's response. */
 static void expect_protocol(struct way *way, uint32_t n, const char *protocol)
 {
 	send_call(way, BT_HTTP_POST, "/x", "{}");
@@ -894,7 +894,7 @@ static void a_server_that_has_learnt_http2_is_asked_again(void **state)
 
 	(void)state;
 	open_way(&way, &(struct plan){.handle = say_protocol, .sometimes = &knows, .again_ns = 1});
-	for (uint32_t i = 1; i <= 3; i++) { /* asked each time, and answered each time */
+	for (uint32_t i = 1; i <= 3; i++) { /* one request and response each time */
 		expect_protocol(&way, i, "HTTP/1.1");
 	}
 	bt_store_release(&knows, true);
@@ -916,7 +916,7 @@ static bool say_session(void *context, struct peer *peer, const struct request *
 	(void)context, (void)request;
 	peer_hold(peer);
 	peer_answer(peer, 200, "", peer_resumed(peer) ? "resumed" : "new");
-	return false; /* the connection is cut */
+	return false; /* closes the connection */
 }
 
 static void a_connection_that_was_cut_goes_on_with_its_session(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls: answers whole and in parts, what has happened when none comes, ends, timers. All of it by libcurl
- * and HTTP/1.1, and by HTTP/2.
+ * Calls: responses whole and in parts, calls without a response, cancellation, timers. All of it with libcurl
+ * and HTTP/1.1, and with HTTP/2.
  */
 #include <netinet/in.h>
 #include <pthread.h>
@@ -24,9 +24,9 @@
 #include "tools/cluster/net/client_metrics.h"
 
 #define SECOND ((int64_t)1000000000)
-#define LONG   (60 * SECOND) /* nothing waits so long unless it hangs */
+#define LONG   (60 * SECOND) /* longer than any wait, except for a hang */
 
-/* How one call went. Written by the client's thread, read when it is over. */
+/* How one call went. Written by the client's thread, read after its end. */
 struct outcome {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -34,9 +34,9 @@ struct outcome {
 	enum bt_http_end end;
 	struct bt_http_head head;
 	struct bt_buf type, body, error;
-	struct bt_http *http; /* what the callbacks below need */
+	struct bt_http *http; /* for the callbacks below */
 	uint64_t id;
-	uint32_t parts_wanted; /* data refuses the one after so many; 0: never */
+	uint32_t parts_wanted; /* data rejects the part after so many; 0: never */
 };
 
 static void outcome_init(struct outcome *outcome)
@@ -105,9 +105,9 @@ static void take_end(void *context, enum bt_http_end end, const struct bt_http_h
 	count(outcome, &outcome->done_n);
 }
 
-/* ---- the way to a server ---- */
+/* ---- setup ---- */
 
-static bool over_h2; /* the second time */
+static bool over_h2; /* in the second pass */
 static struct pki_pair authority, server_pair;
 static char config[] = "/tmp/berth-http-XXXXXX";
 
@@ -118,9 +118,9 @@ struct way {
 	struct bt_http *http;
 };
 
-static char server_name[32] = "127.0.0.1"; /* where open_way says that the server is */
+static char server_name[32] = "127.0.0.1"; /* the server's name for open_way */
 
-static bool (*gives_up)(void); /* what open_way gives to the client */
+static bool (*gives_up)(void); /* open_way's setting of the client */
 
 static void open_way(struct way *way, uint16_t port, int64_t dead_ns)
 {
@@ -205,7 +205,7 @@ static void finish_call(struct outcome *outcome)
 	wait_for(outcome, &outcome->done_n, 1);
 }
 
-/* A call from its beginning to its end. */
+/* Makes a call and waits for its end. */
 static void make_call(struct way *way, enum bt_http_method method, const char *path, const char *body,
 	struct outcome *outcome)
 {
@@ -351,7 +351,7 @@ static void metrics_put_values_into_buckets_whose_bound_they_do_not_exceed(void 
 	assert_int_equal(view.counts[0], 2);
 	assert_int_equal(view.counts[1], 1);
 	bt_client_metrics_read(metrics, BT_CLIENT_METRICS_RECEIVED, BT_HTTP_POST, &view);
-	assert_int_equal(view.n, 1); /* where an answer came */
+	assert_int_equal(view.n, 1); /* with a response */
 	assert_int_equal(view.counts[11], 1);
 	assert_int_equal(bt_client_metrics_code_n(metrics, BT_HTTP_POST, 409), 1);
 	assert_int_equal(bt_client_metrics_code_n(metrics, BT_HTTP_POST, 0), 2);
@@ -597,7 +597,7 @@ static void an_answer_has_a_limit_unless_it_is_taken_in_parts(void **state)
 	close_way(&way);
 }
 
-/* Pauses at its head; goes on by a timer. */
+/* Paused at its head; a timer resumes it. */
 static void go_on(void *context)
 {
 	struct outcome *outcome = context;
@@ -637,9 +637,9 @@ static void a_paused_answer_waits(void **state)
 	close_way(&way);
 }
 
-/* ---- no answer ---- */
+/* ---- no response ---- */
 
-/* A port of this machine that is taken, and at which nobody listens. Owns: the socket. */
+/* A bound port of this machine on which no process listens. Owns: the socket. */
 static int closed_port(uint16_t *out_port)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -687,7 +687,7 @@ static void of_a_proxy_that_is_not_there_the_proxy_is_named(void **state)
 	(void)state;
 	snprintf(proxy, sizeof(proxy), "http://user:secret@127.0.0.1:%u", port);
 	setenv(over_h2 ? "HTTPS_PROXY" : "HTTP_PROXY", proxy, 1);
-	snprintf(server_name, sizeof(server_name), "192.0.2.1"); /* a proxy is never asked for 127.0.0.1 */
+	snprintf(server_name, sizeof(server_name), "192.0.2.1"); /* proxies are never used for 127.0.0.1 */
 	open_way(&way, 1, 0);
 	make_call(&way, BT_HTTP_GET, "/x", NULL, &outcome);
 	assert_int_equal(outcome.end, BT_HTTP_UNSENT);
@@ -701,7 +701,7 @@ static void of_a_proxy_that_is_not_there_the_proxy_is_named(void **state)
 	unsetenv("HTTP_PROXY");
 }
 
-/* Sends a line until the peer has had enough. */
+/* Sends a line until the peer disconnects. */
 static bool send_for_ever(struct peer *peer, const char *line)
 {
 	struct bt_buf lines = {0};
@@ -715,7 +715,7 @@ static bool send_for_ever(struct peer *peer, const char *line)
 	return false;
 }
 
-/* HTTP/1.1: fields, interim heads and trailers without end. */
+/* HTTP/1.1: endless fields, interim heads and trailers. */
 static bool endless_head(void *context, struct peer *peer, const struct request *request)
 {
 	(void)context;
@@ -737,7 +737,7 @@ static void heads_without_end_are_cut(void **state)
 
 	(void)state;
 	if (over_h2) {
-		return; /* test_h2.c */
+		return; /* see test_h2.c */
 	}
 	start_way(&way, endless_head);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
@@ -753,7 +753,7 @@ static void heads_without_end_are_cut(void **state)
 	close_way(&way);
 }
 
-/* Answers the first request of a connection, and leaves when the second one has come. */
+/* Responds to the first request of a connection, and closes it when the second one arrives. */
 static bool answer_once(void *context, struct peer *peer, const struct request *request)
 {
 	(void)context;
@@ -798,7 +798,7 @@ static void a_get_is_repeated_when_its_connection_dies(void **state)
 	close_way(&way);
 }
 
-/* Answers requests for /x, and no other. */
+/* Responds to requests for /x only. */
 static bool hang(void *context, struct peer *peer, const struct request *request)
 {
 	(void)context;
@@ -816,8 +816,8 @@ static void a_call_that_takes_too_long_is_lost(void **state)
 
 	(void)state;
 	start_way(&way, hang);
-	make_call(&way, BT_HTTP_POST, "/x", NULL, &outcome); /* there is a connection */
-	/* On a machine that is busy the time may be over before it has gone out. */
+	make_call(&way, BT_HTTP_POST, "/x", NULL, &outcome); /* opens a connection */
+	/* On a busy machine the timeout may expire before the request is sent. */
 	for (int64_t timeout_ns = SECOND / 20; !outcome.error.len || outcome.end == BT_HTTP_UNSENT;
 		timeout_ns *= 2) {
 		outcome_fini(&outcome);
@@ -836,7 +836,7 @@ static void a_call_that_takes_too_long_is_lost(void **state)
 	close_way(&way);
 }
 
-/* ---- ends that are asked for ---- */
+/* ---- cancellation ---- */
 
 static void a_cancelled_call_ends_once(void **state)
 {
@@ -868,7 +868,7 @@ static void a_callback_may_end_its_call(void **state)
 	start_way(&way, stream);
 	outcome_init(&outcome);
 	outcome.parts_wanted = UINT32_MAX;
-	outcome.part_n = UINT32_MAX; /* the first part is one too many */
+	outcome.part_n = UINT32_MAX; /* the first part is rejected */
 	send_stream(&way, "/forever", &outcome);
 	finish_call(&outcome);
 	assert_int_equal(outcome.end, BT_HTTP_CANCELLED);
@@ -883,7 +883,7 @@ static bool has_asked(void)
 	return server_request_n(asked) > 0;
 }
 
-/* As when the process shall end while the server never answers. */
+/* As when the process ends while the server never responds. */
 static void who_waits_for_an_answer_may_give_up(void **state)
 {
 	struct bt_buf body = {0}, error = {0};

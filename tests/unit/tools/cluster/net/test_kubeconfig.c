@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kubeconfig files: what is chosen of several, and what is said of wrong ones.
+ * Kubeconfig files: merging of several, and errors in wrong ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,7 +160,7 @@ static void the_first_file_that_names_something_decides(void **state)
 	bt_buf_printf(&list, "%s::%s:%s", missing, one, two);
 	assert_true(read_files(list.ptr, &(struct bt_client_config_options){0}, &plan, &error));
 	expect_text(plan.server, "https://one");
-	expect_text(plan.tls_server_name, ""); /* an entry is one file's, whole */
+	expect_text(plan.tls_server_name, ""); /* each entry comes from one file */
 	assert_string_equal(plan.token.ptr, "one");
 	bt_client_config_plan_fini(&plan);
 	assert_true(read_files(list.ptr, &(struct bt_client_config_options){.context = "b"}, &plan, &error));
@@ -176,7 +176,7 @@ static void the_first_file_that_names_something_decides(void **state)
 	unlink(two);
 }
 
-/* A good file with one thing changed, and what is said of it. */
+/* A valid file with one change, and the error. */
 static void wrong_files_are_reported_by_line_and_remedy(void **state)
 {
 	static const struct {
@@ -328,7 +328,7 @@ static void proxies_are_those_that_go_would_take(void **state)
 	bt_buf_fini(&error);
 }
 
-/* libcurl would ask a proxy without a port at 1080. */
+/* libcurl's default port of a proxy would be 1080. */
 static void a_proxy_has_the_port_of_its_scheme(void **state)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Proxies that hang, break their rules or never come to an end: calls through them end, and nothing of them
- * has been sent. And whom a proxy that is spoken to by TLS has to be.
+ * Proxies that hang, violate the protocol or never finish: calls through them end, and none of them
+ * has been sent. And the identity of proxies with TLS.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -31,10 +31,10 @@
 static char config[] = "/tmp/berth-proxy-XXXXXX";
 static struct pki_pair authority, stranger;
 
-/* What a proxy says to CONNECT: a beginning, and what follows for ever. */
+/* A proxy's response to CONNECT: a beginning, and endless repetitions. */
 struct habit {
-	const char *begin, *again; /* again: NULL: nothing */
-	bool closes;		   /* then, instead of waiting */
+	const char *begin, *again; /* again: NULL: none */
+	bool closes;		   /* then closes instead of waiting */
 };
 
 static bool misbehave(void *context, struct peer *peer, const struct request *request)
@@ -65,7 +65,7 @@ struct ends {
 	pthread_cond_t changed;
 	uint32_t n, unsent_n; /* lock: */
 	struct bt_buf error;  /* lock: of the last one */
-	uint32_t request_n;   /* whole ones that the proxy has seen */
+	uint32_t request_n;   /* complete ones that the proxy has seen */
 };
 
 static void take_end(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
@@ -120,7 +120,7 @@ static struct bt_http *open_client(
 	return http;
 }
 
-/* Calls without a time limit of their own. Returns: how many connections they have cost. */
+/* Makes calls without timeouts. Returns: the number of connections. */
 static uint32_t call_through(SSL_CTX *tls, const char *proxy, const struct habit *habit, uint32_t call_n,
 	int64_t connect_timeout_ns, struct ends *ends)
 {
@@ -164,7 +164,7 @@ static void expect_within(
 	bt_buf_fini(&ends.error);
 }
 
-/* Ends for another reason than the time. */
+/* Ends for another reason than the timeout. */
 static void expect(const char *proxy, const struct habit *habit, const char *why)
 {
 	expect_within(30 * SECOND, proxy, habit, why);
@@ -185,7 +185,7 @@ static void a_proxy_that_never_answers_is_given_up_in_time(void **state)
 		"do the proxy and the API server run");
 }
 
-/* Whoever waits for a connection that another one makes does not begin to wait anew when that fails. */
+/* A call that waits for another one's connection does not restart its wait when that fails. */
 static void calls_that_wait_together_end_together(void **state)
 {
 	struct ends ends;
@@ -217,7 +217,7 @@ static void a_refusal_by_a_proxy_is_reported(void **state)
 
 	(void)state;
 	expect("http://", &refuses, "response 407");
-	expect("http://user:secret@", &refuses, "response 407"); /* it is asked once */
+	expect("http://user:secret@", &refuses, "response 407"); /* one request */
 }
 
 static void answers_to_connect_without_end_are_cut(void **state)
@@ -240,7 +240,7 @@ static void answers_to_connect_without_end_are_cut(void **state)
 
 /* ---- SOCKS5 ---- */
 
-/* A proxy that hears a greeting, and a name with a password where one is offered, and says no. */
+/* A proxy that reads a greeting, and a name with a password where offered, and refuses. */
 struct socks {
 	int listen_fd;
 	char greeting[32], login[64];
@@ -313,7 +313,7 @@ static void a_socks_proxy_is_greeted_as_by_go(void **state)
 
 /* ---- proxies with TLS ---- */
 
-/* why: NULL: the proxy is asked, and says no. */
+/* why: NULL: the proxy gets the request, and refuses. */
 static void expect_judged(const struct pki_pair *issuer, const char *names, const char *why)
 {
 	static const struct habit forbids = {"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", NULL, false};
@@ -339,7 +339,7 @@ static void a_proxy_with_tls_must_be_the_one_that_is_named(void **state)
 	expect_judged(&authority, "IP:127.0.0.1", NULL);
 	expect_judged(&stranger, "IP:127.0.0.1", "certificate");
 	expect_judged(&authority, "IP:127.0.0.2", "certificate");
-	expect_judged(&authority, "IP:192.0.2.1", ""); /* the server's own is no proxy's */
+	expect_judged(&authority, "IP:192.0.2.1", ""); /* the server's CA is not the proxy's */
 }
 
 int main(void)

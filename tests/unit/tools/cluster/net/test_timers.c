@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Timers come in the order of their times, and of asking.
+ * Timers fire in the order of their times, then of their creation.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which servers are spoken to: names, chains and suites as Go's crypto/x509 and crypto/tls have them. Each
- * case by HTTP/2 and by libcurl; nothing may have been sent to a server that is refused.
+ * Verification of servers: names, chains and suites as by Go's crypto/x509 and crypto/tls. Each case with
+ * HTTP/2 and libcurl; nothing may be sent to a rejected server.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -22,17 +22,17 @@
 #include "tools/cluster/net/verify.h"
 
 static char config[] = "/tmp/berth-trust-XXXXXX";
-static struct pki_pair root, twin, stranger; /* root and twin have one name, and a key each */
+static struct pki_pair root, twin, stranger; /* root and twin have the same name and different keys */
 
-/* What a server shows, and what a client trusts. */
+/* The server's certificates, and the client's CAs. */
 struct show {
 	const struct pki_pair *own;
-	const struct pki_pair *beside[3]; /* shown with it; up to the first NULL */
+	const struct pki_pair *beside[3]; /* sent with it; up to the first NULL */
 	const struct pki_pair *trusted[3];
 	const char *odd;    /* text before each of them in the bundle; NULL: none */
 	const char *name;   /* tls-server-name; NULL: 127.0.0.1 */
-	const char *suites; /* of TLS 1.2, then the only version; NULL: anything */
-	int version;	    /* the only one; 0: as suites say */
+	const char *suites; /* of TLS 1.2, then the only version; NULL: any */
+	int version;	    /* the only one; 0: by suites */
 };
 
 static bool answer(void *context, struct peer *peer, const struct request *request)
@@ -86,7 +86,7 @@ static void write_config(const struct show *show, uint16_t port)
 	bt_buf_fini(&text);
 }
 
-/* why: what the error says; NULL: the server is spoken to. */
+/* why: the error's text; NULL: the server is accepted. */
 static void expect_over(const struct show *show, const char *why, bool h2)
 {
 	SSL_CTX *tls = make_server(show, h2);
@@ -181,7 +181,7 @@ static void names_match_as_in_go(void **state)
 		{"DNS:a.example", "A.EXAMPLE", true},
 		{"DNS:a.example", "a.example.", true},
 		{"DNS:a.example", "a.example..", false},
-		{"DNS:a.example.", "a.example.", true}, /* no host name, so to the letter */
+		{"DNS:a.example.", "a.example.", true}, /* no host name, so it must match literally */
 		{"DNS:a.example.", "a.example", false},
 		{"DNS:*.example", "a.example", true},
 		{"DNS:*.example", "a.example.", true},
@@ -246,7 +246,7 @@ static void each_authority_of_a_name_is_tried(void **state)
 	pki_fini(&three);
 }
 
-/* What OpenSSL ends at does not hide the certificates behind it; libcurl, too, sees all of them. */
+/* A PEM block that OpenSSL stops at does not hide later certificates; libcurl sees all of them, too. */
 static void what_is_no_certificate_in_a_bundle_is_passed_over(void **state)
 {
 	static const char *const odd[] = {
@@ -303,7 +303,8 @@ static void each_authority_between_is_tried(void **state)
 	expect(&(struct show){.own = &own, .beside = {&between}, .trusted = {&twin, &root}}, NULL);
 	expect(&(struct show){.own = &own, .beside = {&old}, .trusted = {&root}}, "certificate has expired");
 	expect(&(struct show){.own = &own, .trusted = {&root}}, "unable to get local issuer certificate");
-	expect(&(struct show){.own = &own, .trusted = {&between}}, NULL); /* who is trusted need be no root */
+	expect(&(struct show){.own = &own, .trusted = {&between}}, NULL); /* a trusted certificate
+									   * need not be a root */
 	pki_fini(&between);
 	pki_fini(&again);
 	pki_fini(&old);
@@ -341,7 +342,7 @@ static void a_trusted_certificate_needs_no_issuer(void **state)
 	pki_fini(&self);
 }
 
-/* One certificate below root that is not as usual. */
+/* A certificate below root with a deviation. */
 static void expect_wish(struct pki_wish wish, const char *why)
 {
 	wish.issuer = &root;
@@ -361,8 +362,8 @@ static void a_certificate_must_be_one_of_a_server_that_counts_now(void **state)
 	expect_wish((struct pki_wish){.uses = "anyExtendedKeyUsage"}, NULL);
 	expect_wish((struct pki_wish){.uses = "clientAuth"}, "unsuitable certificate purpose");
 	expect_wish((struct pki_wish){.uses = "1.2.3.4"}, "unsuitable certificate purpose");
-	expect_wish((struct pki_wish){.usage = "critical,keyCertSign"}, NULL); /* Go does not look at it */
-	expect_wish((struct pki_wish){.wrong_id = true}, NULL); /* nor is an identifier more than a hint */
+	expect_wish((struct pki_wish){.usage = "critical,keyCertSign"}, NULL); /* Go ignores it */
+	expect_wish((struct pki_wish){.wrong_id = true}, NULL); /* an identifier is only a hint, too */
 	expect_wish((struct pki_wish){.from_s = -7200, .until_s = -3600}, "certificate has expired");
 	expect_wish((struct pki_wish){.from_s = 3600, .until_s = 7200}, "certificate is not yet valid");
 	expect_wish((struct pki_wish){.sha1 = true}, "CA signature digest algorithm too weak");
@@ -370,7 +371,7 @@ static void a_certificate_must_be_one_of_a_server_that_counts_now(void **state)
 	expect_wish((struct pki_wish){.other = "DER:05:00"}, NULL);
 }
 
-/* An authority below root that is not as usual, and a usual server below it. */
+/* A CA below root with a deviation, and a normal server below it. */
 static void expect_between(struct pki_wish wish, const char *why)
 {
 	wish.issuer = &root;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The ledger compared with what the API has, and mended.
+ * Compares the ledger with the API and repairs it.
  */
 #include "lab.h"
 
@@ -8,15 +8,15 @@
 #define SECOND	INT64_C(1000000000)
 #define POD_MAX 100
 
-/* What the server has of pods. */
+/* The server's pods. */
 struct server {
 	struct {
 		const char *name, *uid, *node, *requests;
 	} pods[POD_MAX];
 	int pod_n;
-	bool late;	 /* lists show none of them yet */
-	uint32_t status; /* of every answer about one pod; 0: what is true */
-	bool no_lists;	 /* they are refused */
+	bool late;	 /* not in lists yet */
+	uint32_t status; /* of every response for one pod; 0: the true one */
+	bool no_lists;	 /* lists are rejected */
 	int get_n, page_n;
 };
 
@@ -40,7 +40,7 @@ static void write_pod(const struct server *server, int i, struct bt_buf *out)
 		server->pods[i].requests ? server->pods[i].requests : "");
 }
 
-/* A page has one pod; a token is the index of the next. */
+/* A page has one pod; its token is the index of the next. */
 static void write_page(const struct server *server, struct bt_str path, struct bt_buf *out)
 {
 	const char *token = strstr(path.ptr, "&continue=");
@@ -69,7 +69,7 @@ static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *c
 	struct bt_buf path = {0};
 
 	(void)out_error;
-	bt_buf_str(&path, call->path); /* with a NUL */
+	bt_buf_str(&path, call->path); /* with its NUL */
 	bt_buf_clear(out_body);
 	out_head->status = 404;
 	if (strstr(path.ptr, "?limit=")) {
@@ -93,7 +93,7 @@ static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *c
 	return BT_HTTP_ANSWERED;
 }
 
-/* Looks until a round is over. */
+/* Runs ticks until a round is over. */
 static void look(int64_t from_ns)
 {
 	const uint64_t round_n = bt_cache_comparer_counts(bench->audit).round_n;
@@ -114,7 +114,7 @@ static void on_server(const char *name, const char *uid, const char *node)
 	server->pods[server->pod_n++].node = node;
 }
 
-/* A pod that the source has shown on a node. */
+/* Feeds a bound pod. */
 static void shown(const char *name, const char *uid, const char *node)
 {
 	char meta[64], spec[64];
@@ -183,7 +183,7 @@ static void an_event_on_its_way_is_no_mistake(void **state)
 	(void)state;
 	on_server("p", "u1", "n1");
 	look(0);
-	shown("p", "u1", "n1"); /* and then it has come */
+	shown("p", "u1", "n1"); /* now it has arrived */
 	look(2 * SECOND);
 	expect(2, 0, 0, 0);
 }
@@ -291,7 +291,7 @@ static void a_list_that_breaks_off_tells_nothing(void **state)
 	bt_cache_comparer_tick(bench->audit, 0);
 	bench->server.no_lists = true;
 	bt_cache_comparer_tick(bench->audit, SECOND);
-	bt_cache_comparer_tick(bench->audit, 7 * SECOND); /* the server wants to be left alone for longer */
+	bt_cache_comparer_tick(bench->audit, 7 * SECOND); /* the server asks for a longer pause */
 	assert_int_equal(bench->server.page_n, 2);
 	bench->server.no_lists = false;
 	look(8 * SECOND);
@@ -302,7 +302,7 @@ static void a_list_that_breaks_off_tells_nothing(void **state)
 	assert_non_null(lab_find(&bench->lab, "q"));
 }
 
-/* The readers have shown neither that a pod is there nor that another one has gone. */
+/* No watch event has shown that one pod exists and another one was deleted. */
 static void what_the_readers_have_misread_is_mended(void **state)
 {
 	(void)state;
@@ -358,7 +358,7 @@ static void show(const char *text)
 	lab_settle(&bench->lab);
 }
 
-/* Pods have named more than there is room for, and then a node offers what a pod on it uses. */
+/* Pods have requested more resources than there are slots; then a node offers one that a pod on it uses. */
 static void what_a_node_offers_late_counts_for_pods_that_had_named_it(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kube-scheduler's log lines about cycles: texts, keys and levels.
+ * kube-scheduler's log lines for cycles: texts, keys and levels.
  */
 #include "lab.h"
 
@@ -82,7 +82,7 @@ static void end(struct desk *desk)
 	free(desk);
 }
 
-/* Each of those lines is there once, in that order, and nothing else: each ends a line. */
+/* Each of these line starts occurs once, in this order, and no other line. */
 static void assert_lines(const char *text, const char *const *lines, size_t n)
 {
 	const char *at = text;
@@ -141,7 +141,7 @@ static void the_end_of_a_group_is_a_line(void **state)
 	bt_cycle_log_group_ended(desk->log, engine, &ended);
 	ended.outcome = BT_GROUP_UNSCHEDULABLE;
 	bt_cycle_log_group_ended(desk->log, engine, &ended);
-	bt_log_set_verbosity(0); /* an error is said at every level */
+	bt_log_set_verbosity(0); /* errors are logged at every level */
 	ended.outcome = BT_GROUP_ERROR;
 	bt_cycle_log_group_ended(desk->log, engine, &ended);
 	LINES(caught_text(),
@@ -235,7 +235,7 @@ static void nothing_is_said_and_nothing_is_counted_below_level_two(void **state)
 	end(desk);
 }
 
-/* The lines since the last call that say events, without what stands before them, each up to its object. */
+/* The event lines since the last call, without their heads, each up to its object. */
 static void assert_events(const char *const *lines, size_t n)
 {
 	const char *at = caught_text();
@@ -310,7 +310,7 @@ static void changes_are_said_from_level_four(void **state)
 	end(desk);
 }
 
-/* As upstream's informer sees it: the answer to the binding is none of its events. */
+/* As in upstream's informer: the response to the binding is not an event. */
 static void a_binding_is_an_addition_when_the_pod_is_shown(void **state)
 {
 	struct desk *desk = begin(4, true);

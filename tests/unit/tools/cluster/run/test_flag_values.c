@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Values of flags, as Go and kube-scheduler read them.
+ * Values of flags, parsed as by Go and kube-scheduler.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kube-scheduler's command lines mean the same to berth run.
+ * berth run accepts kube-scheduler's command lines with the same meaning.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 #define ARGS_MAX 24
 
-/* A parsed command line, with what it means. */
+/* A parsed command line and its settings. */
 struct line {
 	char text[1024];
 	struct bt_invocation invocation;
@@ -39,7 +39,7 @@ static enum bt_parse parse(struct line *line, const char *words)
 	return bt_invocation_parse(bt_command_find("run"), argc, argv, &line->invocation);
 }
 
-/* What does not depend on the release that decides. */
+/* Settings that do not depend on the release. */
 static const struct bt_run_flags *read_flags(struct line *line, const char *words)
 {
 	assert_int_equal(parse(line, words), BT_PARSE_RUN);
@@ -60,7 +60,7 @@ static void drop(struct line *line)
 	bt_invocation_fini(&line->invocation);
 }
 
-/* What a wrong command line says on standard error; it must be wrong. */
+/* The error of a wrong command line on standard error; it must be wrong. */
 static const char *diagnostic(const char *words)
 {
 	struct line line;
@@ -107,7 +107,7 @@ static void without_flags_the_defaults_are_upstreams_but_for_the_address(void **
 	drop(&line);
 }
 
-/* The static pod that kubeadm writes. */
+/* The static pod of kubeadm. */
 static void kubeadms_command_line_is_taken(void **state)
 {
 	struct line line;
@@ -202,7 +202,7 @@ static void election_flags_overrule_a_file_and_client_flags_do_not(void **state)
 	}
 }
 
-/* In the order of berth run: the defaults first, as upstream, then the flags. */
+/* In berth run's order: defaults first, as upstream, then flags. */
 static void profiling_is_switched_off_by_its_flag_unless_a_file_counts(void **state)
 {
 	static const char *const words[] = {"--profiling=false --contention-profiling=false",
@@ -263,7 +263,7 @@ static void gates_may_name_their_component(void **state)
 		" has none of that name");
 }
 
-/* As what another release decides when the flags are given; "": they are refused. */
+/* The release that decides with these flags; "": they are rejected. */
 static const char *decides(const char *words, const char *binary)
 {
 	static char text[256];
@@ -426,7 +426,7 @@ static void what_the_client_may_send_counts_as_given(void **state)
 		const char *words;
 		float qps;
 		int32_t burst;
-		struct bt_run_rate rate; /* the writer's */
+		struct bt_run_rate rate; /* for writes */
 	} rows[] = {{"--kube-api-qps=0", 0, 100, {5, 100}},
 		{"--kube-api-qps=0 --kube-api-burst=0", 0, 0, {5, 10}},
 		{"--kube-api-burst=0x10", 50, 16, {50, 16}}, {"--kube-api-burst=1_0", 50, 10, {50, 10}},
@@ -771,8 +771,7 @@ static void every_flag_is_shown_with_its_value_in_order(void **state)
 	drop(&line);
 }
 
-/* One flag of each line of kube-scheduler's own help is known here. Source: kube-scheduler --help, v1.36.3.
- */
+/* One flag of each line of kube-scheduler's help is accepted. Source: kube-scheduler --help, v1.36.3. */
 static void every_flag_of_kube_scheduler_is_known(void **state)
 {
 	static const char *const names[] = {"config", "master", "write-config-to", "bind-address", "cert-dir",

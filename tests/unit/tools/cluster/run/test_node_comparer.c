@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The nodes that decisions see compared with those that the API has.
+ * Compares the scheduler's nodes with those of the API.
  */
 #include "lab.h"
 
@@ -7,7 +7,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* A page has one node; a token is the index of the next. */
+/* A page has one node; its token is the index of the next. */
 struct server {
 	const char *names[4];
 	const char *cpus[4];
@@ -32,7 +32,7 @@ static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *c
 	struct bt_buf path = {0};
 
 	(void)out_error;
-	bt_buf_str(&path, call->path); /* with a NUL */
+	bt_buf_str(&path, call->path); /* with its NUL */
 	assert_non_null(strstr(path.ptr, "/api/v1/nodes?limit="));
 	const char *token = strstr(path.ptr, "&continue=");
 	int i = token ? atoi(token + strlen("&continue=")) : 0;
@@ -84,7 +84,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Looks until a round is over. Returns: how many nodes were found to differ for good until now. */
+/* Runs ticks until a round is over. Returns: how many nodes have differed permanently so far. */
 static uint64_t look(void)
 {
 	const uint64_t round_n = bt_node_comparer_counts(bench->comparer).round_n;
@@ -142,7 +142,7 @@ static void an_event_on_its_way_is_no_difference(void **state)
 	assert_int_equal(look(), 0);
 	bench->server.cpus[0] = "4";
 	assert_int_equal(look(), 0);
-	bench->server.cpus[0] = "5"; /* and again */
+	bench->server.cpus[0] = "5"; /* changed again */
 	assert_int_equal(look(), 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which release decides while servers of several versions answer.
+ * The release that decides while servers of several versions respond.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #define AWAY   (-1)
 #define MUTE   (-2)
 
-/* A server that says what the test wants. */
+/* A server whose response the test controls. */
 struct server {
 	int minor; /* or AWAY, MUTE */
 	unsigned asked_n;
@@ -64,7 +64,7 @@ static enum bt_release_change look(struct fixture *f, int minor)
 	return bt_release_watch_tick(&f->watch, f->now_ns, &f->next);
 }
 
-/* Seconds of the same answer, until there is change or they are over. */
+/* Seconds with the same response, until a change or timeout. */
 static enum bt_release_change look_for(struct fixture *f, int minor, int seconds)
 {
 	enum bt_release_change change = BT_RELEASE_UNCHANGED;
@@ -77,7 +77,7 @@ static enum bt_release_change look_for(struct fixture *f, int minor, int seconds
 
 struct beginning {
 	int minor;
-	const char *release; /* NULL: refused */
+	const char *release; /* NULL: rejected */
 	bool undecided;
 };
 
@@ -111,7 +111,7 @@ static void who_began_without_an_answer_takes_the_first_one(void **state)
 	assert_int_equal(look_for(&f, AWAY, 60), BT_RELEASE_UNCHANGED);
 	assert_int_equal(look(&f, 37), BT_RELEASE_SETTLED);
 	begin(&f, "1.37", (struct bt_release_watch_options){.undecided = true});
-	assert_int_equal(look(&f, 36), BT_RELEASE_CHANGE); /* down, too: nothing was decided */
+	assert_int_equal(look(&f, 36), BT_RELEASE_CHANGE); /* downgrades, too: nothing has been decided yet */
 	assert_ptr_equal(f.next, named("1.36"));
 	begin(&f, "1.36", (struct bt_release_watch_options){.undecided = true});
 	assert_int_equal(look(&f, MUTE), BT_RELEASE_CHANGE);
@@ -132,7 +132,7 @@ static void an_upgrade_is_followed_when_it_has_been_seen_for_long(void **state)
 	assert_int_equal(look_for(&f, 37, 100), BT_RELEASE_CHANGE);
 	assert_ptr_equal(f.next, named("1.37"));
 	assert_true(f.now_ns - began_ns >= BT_RELEASE_WATCH_NS);
-	assert_true(f.server.asked_n <= 14); /* not each second */
+	assert_true(f.server.asked_n <= 14); /* not every second */
 }
 
 static void answers_of_servers_of_two_releases_change_nothing(void **state)
@@ -145,7 +145,7 @@ static void answers_of_servers_of_two_releases_change_nothing(void **state)
 		assert_int_equal(look_for(&f, 37, 20), BT_RELEASE_UNCHANGED);
 		assert_int_equal(look_for(&f, 36, 10), BT_RELEASE_UNCHANGED);
 	}
-	/* No answer is no other answer. */
+	/* No response is no change. */
 	assert_int_equal(look_for(&f, 37, 20), BT_RELEASE_UNCHANGED);
 	assert_int_equal(look_for(&f, AWAY, 60), BT_RELEASE_UNCHANGED);
 	assert_int_equal(look_for(&f, 37, 20), BT_RELEASE_CHANGE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a process that has entered the sandbox may do, and what not. Each case plays in a child, because there
- * is no way back; what it tries is what someone would who has taken the process over.
+ * What a sandboxed process may do, and what not. Each case runs in a child, because there
+ * is no way back; it tries what an attacker would who has taken the process over.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static void write_text(const char *path, const char *text)
 	fclose(file);
 }
 
-/* ---- what is tried: 0, or an errno ---- */
+/* ---- attempts: 0, or an errno ---- */
 
 static int try_open(const char *path, int flags)
 {
@@ -129,7 +129,7 @@ static int try_name(void)
 	return rc;
 }
 
-/* ---- a child that tells how its tries went ---- */
+/* ---- a child that reports its results ---- */
 
 #define TRIES 64
 
@@ -209,7 +209,7 @@ static uint16_t free_port(void)
 
 static uint16_t own_port;
 
-/* What this machine lacks without a sandbox as well. */
+/* Attempts that fail on this machine without a sandbox, too. */
 static struct {
 	int ipv6, name, machine;
 } before;
@@ -295,7 +295,7 @@ static void forbidden_files(void)
 	note("another's memory", try_open("/proc/1/mem", O_RDONLY), -1);
 }
 
-/* As the kubelet does: another file takes the name. The parent has done it. */
+/* As the kubelet does: the parent has renamed another file over it. */
 static void rotated(void)
 {
 	note("before", try_open(path_of("token/value"), O_RDONLY), 0);
@@ -417,7 +417,7 @@ static void nothing_is_taken_when_it_is_off(void **state)
 	play(&sandbox, BT_SANDBOX_OFF, off_takes_nothing);
 }
 
-/* A build with sanitizers has no sandbox, and says so where one is required. */
+/* A build with sanitizers has no sandbox, and reports that where one is required. */
 static bool is_sanitized(void)
 {
 	struct bt_sandbox sandbox = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a server says of its version is read, and leads to a release.
+ * Parsing of a server's version, and the release that follows.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@ static void the_minor_version_whose_api_a_server_has_is_read(void **state)
 {
 	static const struct {
 		const char *json;
-		int minor; /* -1: it is no version */
+		int minor; /* -1: no valid version */
 	} cases[] = {
 		{"{\"major\": \"1\", \"minor\": \"36\", \"gitVersion\": \"v1.36.9\"}", 36},
 		{"{\"major\": \"1\", \"minor\": \"36+\", \"gitVersion\": \"v1.36.3-gke.1\", \"x\": [1]}", 36},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Is where another scheduler put a pod as good as where it would have gone?
+ * Is another scheduler's node for a pod as good as the one chosen here?
  */
 #include "lab.h"
 
@@ -27,7 +27,7 @@ static void arrives(void *context, uint32_t pod_ix, struct bt_str node)
 	bt_shadow_compare_judge(desk->shadow, bt_pipeline_engine(desk->lab.pipeline), pod_ix, node);
 }
 
-/* Two nodes are empty and equal, a third holds a pod. */
+/* Two empty, equal nodes; a third one holds a pod. */
 static int setup(void **state)
 {
 	struct desk *desk = calloc(1, sizeof(*desk));
@@ -64,7 +64,7 @@ static void create(struct desk *desk, int i)
 	lab_pod(&desk->lab, name, meta);
 }
 
-/* The other scheduler's binding is shown. */
+/* Shows the other scheduler's binding. */
 static void bind_there(struct desk *desk, int i, const char *node)
 {
 	char name[16], meta[32], spec[64];
@@ -76,7 +76,7 @@ static void bind_there(struct desk *desk, int i, const char *node)
 	lab_take_in(&desk->lab);
 }
 
-/* Of all pods so far, however long ago. */
+/* Of all pods so far. */
 static void assert_verdicts(struct desk *desk, uint64_t same, uint64_t tied, uint64_t lower, uint64_t refused)
 {
 	bt_shadow_compare_tick(desk->shadow, INT64_MAX);
@@ -86,7 +86,7 @@ static void assert_verdicts(struct desk *desk, uint64_t same, uint64_t tied, uin
 	assert_int_equal(bt_shadow_compare_count(desk->shadow, BT_SHADOW_COMPARE_REFUSED), refused);
 }
 
-/* Nobody's turn comes before all are bound. */
+/* No pod is compared before all are bound. */
 static void of_pods_that_come_at_once_each_is_judged_by_what_those_before_it_left(void **state)
 {
 	struct desk *desk = *state;
@@ -97,9 +97,9 @@ static void of_pods_that_come_at_once_each_is_judged_by_what_those_before_it_lef
 	lab_take_in(&desk->lab);
 	bind_there(desk, 1, "n1"); /* or n2 */
 	assert_verdicts(desk, 0, 1, 0, 0);
-	bind_there(desk, 2, "n2"); /* which alone is empty now */
+	bind_there(desk, 2, "n2"); /* the only empty node now */
 	assert_verdicts(desk, 1, 1, 0, 0);
-	bind_there(desk, 3, "n3"); /* all are alike now */
+	bind_there(desk, 3, "n3"); /* all are equal now */
 	assert_verdicts(desk, 1, 2, 0, 0);
 	bind_there(desk, 4, "n3"); /* which is full, with two pods of a CPU each */
 	assert_verdicts(desk, 1, 2, 0, 1);
@@ -134,7 +134,7 @@ static void a_pod_that_was_decided_here_is_judged_as_it_was_then(void **state)
 		0);
 }
 
-/* They were decided in turn; the first two bindings were slow. */
+/* They were decided in order; the first two bindings were slow. */
 static void a_lower_node_is_crossed_when_better_ones_get_pods_that_waited_longer(void **state)
 {
 	struct desk *desk = *state;
@@ -210,7 +210,7 @@ static void it_says_every_minute_how_it_stands_and_at_the_end(void **state)
 	bt_shadow_compare_report(desk->shadow, now_ns + 60 * LAB_SECOND);
 	bt_buf_text(&so_far, caught_text());
 	bt_shadow_compare_report(desk->shadow, now_ns + 60 * LAB_SECOND);
-	bind_there(desk, 2, "n3"); /* nothing crosses it before the end */
+	bind_there(desk, 2, "n3"); /* it is compared only at the end */
 	bt_shadow_compare_report_end(desk->shadow);
 	const char *last = caught_end();
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which release decides by --emulated-version and --min-compatibility-version. What their texts may be is
- * test_flags' subject.
+ * The release that --emulated-version and --min-compatibility-version select.
+ * test_flags.c tests their syntax.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -46,8 +46,8 @@ static inline void identity_write(BIO *bio, char *out, size_t size)
 	BIO_free(bio);
 }
 
-/* Signed by issuer, or by itself and an authority when that is NULL; valid until then, from an hour before.
- * alternatives: the names it is for, as OpenSSL's configuration writes them. Owns: takes key. */
+/* Signed by issuer, or a self-signed CA when that is NULL; valid from an hour ago until then.
+ * alternatives: subject alternative names in OpenSSL's syntax. Owns: takes key. */
 static inline void identity_make_for(struct identity *out, EVP_PKEY *key, const struct identity *issuer,
 	const char *name, const char *organization, const char *alternatives, long seconds)
 {

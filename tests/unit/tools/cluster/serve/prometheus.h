@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A strict reader of Prometheus' text format: any doubt fails the test. What stands in each family, and what
- * a sample is, can be asked afterwards.
+ * A strict parser of Prometheus' text format: any violation fails the test. Families and samples can be
+ * looked up afterwards.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct prometheus_family {
 
 struct prometheus_sample {
 	const char *family;
-	char key[512]; /* the name and the labels, as written */
+	char key[512]; /* name and labels, as written */
 	double value;
 };
 
@@ -52,7 +52,7 @@ static inline bool prometheus_is_name(const char *text, size_t n, bool colons)
 	return n > 0;
 }
 
-/* Reads {a="b",...}; returns what stands behind it. */
+/* Parses {a="b",...}; returns the rest. */
 static inline const char *prometheus_labels(const char *at)
 {
 	assert_int_equal(*at++, '{');
@@ -130,7 +130,7 @@ static inline void prometheus_add_sample(struct prometheus *p, const char *line)
 	p->sample_n++;
 }
 
-/* A HELP line, and the TYPE line behind it. */
+/* A HELP line, and the TYPE line after it. */
 static inline const char *prometheus_add_family(struct prometheus *p, const char *line)
 {
 	struct prometheus_family *family = &p->families[p->family_n];
@@ -183,7 +183,7 @@ static inline const char *prometheus_type(const struct prometheus *p, const char
 	return "";
 }
 
-/* Buckets ascend, are cumulative, end at +Inf, and are followed by sum and count. */
+/* Buckets ascend, are cumulative, end with +Inf, and are followed by sum and count. */
 static inline void prometheus_check_histograms(const struct prometheus *p)
 {
 	double before = 0, bound = -INFINITY;
@@ -217,7 +217,7 @@ static inline void prometheus_check_histograms(const struct prometheus *p)
 	assert_true(isinf(bound) && bound < 0);
 }
 
-/* Owns: free() what is returned. */
+/* Owns: free() the result. */
 static inline struct prometheus *prometheus_parse(const struct bt_buf *text)
 {
 	struct prometheus *p = calloc(1, sizeof(*p));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Who may: every kind of credential with every kind of answer of the API server, which is a table here.
+ * Authorization: every kind of credential with every kind of response of the API
+ * server, which is a table here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,14 +15,14 @@
 #include "identity.h"
 #include "tools/cluster/serve/auth.h"
 
-/* An API server that answers as a test says. */
+/* An API server controlled by the test. */
 struct reviewer {
 	bool authenticated, allowed;
 	const char *user; /* JSON */
 	const char *reason;
-	unsigned status; /* of every answer */
+	unsigned status; /* of every response */
 	enum bt_http_end end;
-	const char *garbage; /* in place of an answer */
+	const char *garbage; /* instead of a response */
 	const char *config_map;
 	int token_n, access_n, lookup_n;
 	char sent[2048]; /* the last review */
@@ -67,7 +68,7 @@ static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *c
 	return BT_HTTP_ANSWERED;
 }
 
-static bool by_files; /* what the last reading said */
+static bool by_files; /* result of the last read */
 
 struct serve_test {
 	struct bt_serve_settings settings;
@@ -248,7 +249,7 @@ static void an_api_server_that_does_not_answer_lets_nobody_in(void **state)
 	assert_non_null(strstr(test->message.ptr, "HTTP status 403"));
 	test->reviewer.status = 201;
 	test->reviewer.allowed = true;
-	assert_int_equal(ask(test, "", "/metrics"), 200); /* failures are not remembered */
+	assert_int_equal(ask(test, "", "/metrics"), 200); /* failures are not cached */
 }
 
 static void odd_answers_let_nobody_in(void **state)
@@ -357,7 +358,7 @@ static void a_ca_that_cannot_be_read_leaves_the_last_one(void **state)
 
 /* ---- front proxies ---- */
 
-/* Who asks as a proxy, for a user or not, is answered with that status. */
+/* A request through a proxy, for a user or NULL. Returns: the status. */
 static unsigned ask_through(struct serve_test *test, const struct identity *proxy, const char *user)
 {
 	const struct bt_str certificate = {(const char *)proxy->der, (size_t)proxy->der_n};
@@ -376,7 +377,7 @@ static unsigned ask_through(struct serve_test *test, const struct identity *prox
 	return bt_auth_decide(test->auth, &request, &test->known, &test->message);
 }
 
-/* The ConfigMap with both CAs, and what a proxy may say. */
+/* The ConfigMap with both CAs, and the proxies' allowed names. */
 static void publish_both(struct serve_test *test, const struct identity *ca, const struct identity *proxy_ca,
 	const char *allowed)
 {
@@ -416,12 +417,12 @@ static void the_clusters_front_proxy_speaks_for_others(void **state)
 	assert_int_equal(ask_through(test, &proxy, "alice"), 200);
 	assert_non_null(strstr(test->reviewer.sent, "\"user\":\"alice\""));
 	assert_non_null(strstr(test->reviewer.sent, "\"groups\":[\"ops\",\"system:authenticated\"]"));
-	assert_int_equal(ask_through(test, &proxy, NULL), 401);	   /* it is nobody itself */
+	assert_int_equal(ask_through(test, &proxy, NULL), 401);	   /* it has no identity of its own */
 	assert_int_equal(ask_through(test, &other, "alice"), 401); /* its name is not allowed */
 	/* A client that is no proxy keeps its own identity, whatever headers it sends. */
 	assert_int_equal(ask_through(test, &client, "alice"), 200);
 	assert_non_null(strstr(test->reviewer.sent, "\"user\":\"jane\""));
-	/* Both CAs are asked for when a connection begins. */
+	/* A new connection needs both CAs. */
 	bt_auth_authorities(test->auth, &pem);
 	assert_non_null(strstr(pem.ptr, ca.pem));
 	assert_non_null(strstr(pem.ptr, proxy_ca.pem));
@@ -446,7 +447,7 @@ static void a_list_that_is_none_leaves_what_was_believed(void **state)
 	test->reviewer.allowed = true;
 	publish_both(test, &ca, &proxy_ca, "");
 	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_OK);
-	assert_int_equal(ask_through(test, &proxy, "alice"), 200); /* any name will do */
+	assert_int_equal(ask_through(test, &proxy, "alice"), 200); /* any name is allowed */
 	publish_both(test, &ca, &proxy_ca, "[1]");
 	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_INVALID);
 	assert_non_null(strstr(error.ptr, "requestheader-allowed-names: not a JSON array of strings"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Who may stay for how long, and who leaves when there is no room.
+ * Time limits of connections, and which one is closed when there is no room.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -69,7 +69,7 @@ static uint32_t add(struct serve_test *test, const char *address)
 	return bt_connections_add(test->table, peer(address), test->now_ns);
 }
 
-/* As far as the answer of its first request, or further. */
+/* Adds a connection up to the response of its first request, or further. */
 static uint32_t add_in(
 	struct serve_test *test, const char *address, bool known, enum bt_connection_state state)
 {
@@ -86,7 +86,7 @@ static uint32_t add_in(
 	return ix;
 }
 
-/* Who leaves for the next one. */
+/* Checks which connection is closed for the next one. */
 static void assert_leaves(const struct serve_test *test, uint32_t expected)
 {
 	uint32_t victim;
@@ -139,7 +139,7 @@ static void addresses_of_one_network_are_one_peer(void **state)
 	assert_leaves(test, first);
 }
 
-/* However many come behind it: who is thrown out may come again at once. */
+/* With any number of later ones: a client whose connection is closed may reconnect at once. */
 static void a_connection_stays_for_a_moment(void **state)
 {
 	struct serve_test *test = *state;
@@ -151,14 +151,15 @@ static void a_connection_stays_for_a_moment(void **state)
 	}
 	assert_int_equal(bt_connections_room_ns(test->table, &victim), 1000 + 5);
 	assert_int_equal(victim, first);
-	assert_int_equal(bt_connections_victim(test->table), first); /* without descriptors, at once */
+	assert_int_equal(bt_connections_victim(test->table), first); /* immediately when
+								      * descriptors run out */
 	bt_connections_remove(test->table, first);
 	add(test, "10.0.0.1");
 	assert_int_equal(bt_connections_room_ns(test->table, &victim), 1000 + 6);
 	assert_int_equal(victim, first + 1);
 }
 
-/* Its client leaves, or the server ends, with requests behind it that nobody has looked at. */
+/* Its client disconnects, or the server ends, with unprocessed requests in the queue. */
 static void a_request_may_end_while_it_is_answered(void **state)
 {
 	struct serve_test *test = *state;

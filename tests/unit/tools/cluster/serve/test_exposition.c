@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The text format of Prometheus: families, labels, buckets, and samples that become one.
+ * Prometheus' text format: families, labels, buckets, and merged samples.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,7 +90,7 @@ static void samples_whose_values_are_not_allowed_become_one(void **state)
 		bt_expose_label(&page->x, "l", bt_str(i == 1 ? "good" : i ? "bad" : "worse"));
 		bt_expose_count(&page->x, i + 1);
 	}
-	assert_int_equal(page->x.counts.unexpected_n, 4); /* one for each count in a refused sample */
+	assert_int_equal(page->x.counts.unexpected_n, 4); /* one for each count in a rejected sample */
 	expect(page, "# HELP a Help.\n# TYPE a counter\na{l=\"unexpected\"} 4\na{l=\"good\"} 2\n");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Clients that take connections and do not use them: somebody who does is answered all the same.
+ * Clients that hold connections without using them: other clients are still served.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -29,7 +29,7 @@
 
 struct client {
 	int fd;
-	SSL *ssl; /* NULL: it does not speak TLS, or not to the end */
+	SSL *ssl; /* NULL: no TLS, or an unfinished handshake */
 };
 
 struct serve_test {
@@ -41,7 +41,7 @@ struct serve_test {
 	SSL_CTX *tls;
 	struct client clients[CLIENTS];
 	int client_n;
-	int window; /* bytes that a client may leave unread; 0: as many as usual */
+	int window; /* receive window in bytes; 0: the default */
 };
 
 static int setup(void **state)
@@ -84,7 +84,7 @@ static void begin(struct serve_test *test)
 	}
 }
 
-/* From an address of its own among the first peer_n of this machine. */
+/* From its own address among the first peer_n of this machine. */
 static struct client *add_client(struct serve_test *test, int peer_n)
 {
 	struct client *client = &test->clients[test->client_n];
@@ -107,7 +107,7 @@ static struct client *add_client(struct serve_test *test, int peer_n)
 	return client;
 }
 
-/* Those that were thrown out already do not matter. */
+/* Connections that are closed already do not matter. */
 static void say(const struct client *client, const void *bytes, size_t n)
 {
 	(void)!send(client->fd, bytes, n, MSG_NOSIGNAL);
@@ -174,7 +174,7 @@ static void assert_probes_are_answered(struct serve_test *test)
 	assert_int_equal(get(test, "/metrics"), 200);
 }
 
-/* Waits until the server has ended a connection. */
+/* Waits until the server has closed a connection. */
 static void assert_ends(struct client *client)
 {
 	char bytes[512];
@@ -186,10 +186,10 @@ static void assert_ends(struct client *client)
 	} while (n > 0);
 }
 
-/* A thousand clients from fifty addresses, each of whom says that; with probes among them. */
+/* A thousand clients from fifty addresses send these bytes; with probes among them. */
 static void flood(struct serve_test *test, const void *bytes, size_t n)
 {
-	test->options.limits.stay_ns = 1; /* they do not come again */
+	test->options.limits.stay_ns = 1; /* they do not reconnect */
 	begin(test);
 	for (int i = 0; i < CLIENTS; i++) {
 		say(add_client(test, 50), bytes, n);
@@ -213,7 +213,7 @@ static void a_thousand_half_open_handshakes_keep_no_probe_out(void **state)
 	flood(test, hello, n);
 }
 
-/* Each says a byte of a request now and then, behind a whole handshake. */
+/* Each sends a byte of a request from time to time, after a complete handshake. */
 static void a_thousand_slow_requests_keep_no_probe_out(void **state)
 {
 	static const char request[] = "GET /livez HTTP/1.1\r\n";
@@ -249,7 +249,7 @@ static void a_flood_from_the_probers_own_address_keeps_it_not_out(void **state)
 	assert_probes_are_answered(test);
 }
 
-/* A client that is slower than a thousand others behind it, each of which would throw out somebody. */
+/* A client slower than a thousand later ones, each of which needs another's connection. */
 static void who_has_come_first_has_time_to_ask(void **state)
 {
 	static const char request[] = "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -296,8 +296,8 @@ static void each_step_of_a_connection_has_a_deadline(void **state)
 	}
 }
 
-/* A client that asks, and reads nothing: once no more answers fit between the two, its writing ends when the
- * server ends the connection. */
+/* A client that does not read its responses: when the socket buffers are full, its writing ends when the
+ * server closes the connection. */
 static void an_answer_that_is_not_read_has_a_deadline(void **state)
 {
 	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -331,8 +331,8 @@ static void a_client_that_begins_the_handshake_again_is_ended(void **state)
 	assert_probes_are_answered(test);
 }
 
-/* A process that holds silent connections, and asks; it ends with 0 when it was answered. Begun before there
- * are threads here; they read the port from the pipe. */
+/* A process that holds silent connections, and sends a request; exits with 0 after a response. Forked before
+ * this process has threads; reads the port from the pipe. */
 static void hold_and_ask(int port_fd)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a front proxy says in headers, read as upstream reads it.
+ * Headers of a front proxy, parsed as upstream does.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static void the_first_header_with_a_value_names_the_user(void **state)
 
 	assert_int_equal(identify(test), BT_NOT_FOUND);
 	say(test, "X-Remote-User", "");
-	say(test, "X-Remote-User", "second"); /* of one header the first value counts */
+	say(test, "X-Remote-User", "second"); /* the first value of a header counts */
 	say(test, "X-Other-User", "bob");
 	say(test, "X-Remote-Uid", "u1");
 	assert_int_equal(identify(test), BT_OK);

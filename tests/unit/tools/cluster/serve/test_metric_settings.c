@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which metrics and which values of labels are shown, as flags say it; and what is wrong with a flag.
+ * Metrics and label values that flags disable; and errors in these flags.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -148,7 +148,7 @@ static void what_is_no_name_cannot_be_disabled(void **state)
 	end(&test);
 }
 
-/* What comes of a manifest with that text. */
+/* Result of reading a manifest with that text. */
 static bool read_manifest(struct serve_test *test, const char *text)
 {
 	char path[] = "/tmp/berth-manifest-XXXXXX";

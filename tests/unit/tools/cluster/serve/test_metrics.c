@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * /metrics by a strict reader: what a pipeline did is in it, by kube-scheduler's names.
+ * /metrics through a strict parser: it reports a pipeline's work under kube-scheduler's names.
  */
 #include "lab.h"
 
@@ -221,7 +221,7 @@ static void the_queues_ways_are_counted_with_upstreams_labels(void **state)
 	free(p);
 }
 
-/* The first hint is measured, and one in sixteen behind it. */
+/* The first hint is measured, and one in sixteen after it. */
 static void durations_have_upstreams_labels(void **state)
 {
 	struct serve_test *test = *state;
@@ -264,7 +264,7 @@ static void durations_have_upstreams_labels(void **state)
 	"scheduler_plugin_evaluation_total{extension_point=\"" point "\",plugin=\"" plugin "\"," PROFILE "}"
 #define EVALUATED(plugin, point) prometheus_value(p, EVALUATION(plugin, point))
 
-/* p is refused by NodeAffinity, behind which nobody is asked any more; q fits both nodes. */
+/* NodeAffinity refuses p, and no later plugin runs; q fits both nodes. */
 static void plugins_are_counted_once_a_cycle_or_once_a_node_unless_they_skip(void **state)
 {
 	struct serve_test *test = *state;
@@ -296,7 +296,7 @@ static void plugins_are_counted_once_a_cycle_or_once_a_node_unless_they_skip(voi
 	free(p);
 }
 
-/* Names and types that dashboards ask for. Source: pkg/scheduler/metrics, v1.36.3. */
+/* Names and types that dashboards use. Source: pkg/scheduler/metrics, v1.36.3. */
 static void types_are_upstreams(void **state)
 {
 	char versions[128];
@@ -447,7 +447,7 @@ static void objects_that_cannot_be_read_are_counted_by_resource_and_extent(void 
 	free(p);
 }
 
-/* Of two accesses to one server there is one series. */
+/* Two clients of one server share a series. */
 static void calls_are_counted_as_client_go_counts_them(void **state)
 {
 	struct serve_test *test = *state;
@@ -482,7 +482,7 @@ static void calls_are_counted_as_client_go_counts_them(void **state)
 	bt_mem_free(metrics);
 }
 
-/* Two accesses to one server: waits, and what was sent again. */
+/* Two clients of one server: waits and retries. */
 static void waits_and_repetitions_of_calls_are_shown(void **state)
 {
 	struct serve_test *test = *state;
@@ -558,7 +558,7 @@ static void what_credential_plugins_do_is_counted_as_client_go_counts_it(void **
 	bt_mem_free(metrics);
 }
 
-/* The eviction that was asked for last. */
+/* The last requested eviction. */
 static uint64_t last_eviction(const struct lab *lab)
 {
 	for (uint32_t i = lab->ask_n; i-- > 0;) {
@@ -570,14 +570,14 @@ static uint64_t last_eviction(const struct lab *lab)
 	return 0;
 }
 
-/* A preemption is over when its victim is evicted, or is not. */
+/* A preemption ends when its victim is evicted, or the eviction fails. */
 static void preemptions_are_counted_when_their_evictions_have_ended(void **state)
 {
 #define PREEMPTIONS(what, result) "scheduler_preemption_goroutines_" what "{result=\"" result "\"}"
 	struct serve_test *test = *state;
 	struct lab *lab = &test->lab;
 
-	lab_node(lab, "n1"); /* which two pods fill */
+	lab_node(lab, "n1"); /* two pods fill it */
 	lab_pod_event(
 		lab, BT_WATCH_EVENT_APPLY, "low1", ", 'uid': 'u1'", ", 'priority': 1, 'nodeName': 'n1'");
 	lab_pod_event(
@@ -607,7 +607,7 @@ static void preemptions_are_counted_when_their_evictions_have_ended(void **state
 #define CLAIM_CREATES "dynamic_resource_allocation_resourceclaim_creates_total"
 #define OF_PODS	      "admin_access=\"false\",owner_api_group=\"\",owner_api_kind=\"Pod\""
 
-/* Source: registerMetrics: what a gate brings is there with it alone. */
+/* Source: registerMetrics: metrics of a gate exist only with that gate. */
 static void metrics_of_gates_are_there_with_them_alone(void **state)
 {
 	struct serve_test *test = *state;
@@ -638,7 +638,7 @@ static void metrics_of_gates_are_there_with_them_alone(void **state)
 static void pod_groups_are_counted_by_result(void **state)
 {
 	struct serve_test *test = *state;
-	/* What a cycle of a group notes (test_group_cycle). */
+	/* The measurements of a group's cycle (test_group_cycle). */
 	struct bt_cycle_metrics *metrics = NULL;
 	const struct bt_cycle_metrics *shared = bt_engine_metrics(bt_pipeline_engine(test->lab.pipeline));
 	const uint16_t waits[4] = {BT_CYCLE_METRIC_GROUP_WAITS, 0}, none[4] = {0};
@@ -703,7 +703,7 @@ static void preemption_by_pod_groups_is_counted_since_1_37(void **state)
 	struct prometheus *p = metrics_of(test);
 	assert_true(prometheus_value(p, "scheduler_workload_preemption_victims_count") == 0);
 	free(p);
-	/* What PodGroupPostFilter notes (test_group_attempt). */
+	/* The measurements of PodGroupPostFilter (test_group_attempt). */
 	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_PREEMPTING, found, 5);
 	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_PREEMPTING, nobody, 5);
 	bt_cycle_metrics_note(metrics, BT_CYCLE_METRIC_GROUP_VICTIMS, none, 3 * LAB_SECOND);
@@ -800,7 +800,7 @@ static void waits_for_devices_are_shown_by_driver(void **state)
 	free(p);
 }
 
-/* Each family that says how stable it is counts once, those of the registry too. */
+/* Each family with a stability level counts once, also those of the registry. */
 static void the_registry_counts_families(void **state)
 {
 	struct serve_test *test = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Requests and limits pod by pod, as a strict reader of Prometheus' format sees them.
+ * Requests and limits per pod, through a strict parser of Prometheus' format.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Tells of a pod that is written as JSON with ' for "; the text is gone afterwards. */
+/* Feeds a pod in JSON with ' for "; the text is freed afterwards. */
 static void tell(struct serve_test *test, enum bt_watch_event_kind what, const char *name, const char *spec)
 {
 	struct bt_watch_event *watch_event = bt_watch_event_create(what);
@@ -111,7 +111,7 @@ static void requests_and_limits_are_sums_with_units(void **state)
 	assert_true(prometheus_value(p, REQUEST("p", "n", "x.y/gpu", "")) == 1);
 	assert_true(prometheus_value(p, LIMIT("p", "n", "cpu", "cores")) == 1.01);
 	assert_true(prometheus_value(p, LIMIT("p", "n", "ephemeral-storage", "bytes")) == 1073741824);
-	/* Overhead makes no limit where there is none, or zero. */
+	/* Overhead adds no limit where there is none, or zero. */
 	assert_false(is_there(test, LIMIT("p", "n", "memory", "bytes")));
 	free(p);
 }
@@ -171,7 +171,7 @@ static void pods_come_change_end_and_go(void **state)
 	assert_false(is_there(test, "default"));
 }
 
-/* Whatever comes and goes, each pod is there once, with what it had last. */
+/* After any history, each pod is there once, with its last state. */
 static void random_histories_leave_what_was_said_last(void **state)
 {
 	enum { PODS = 40, STEPS = 4000 };

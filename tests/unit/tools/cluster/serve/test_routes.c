@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What stands at which path, and health in upstream's words.
+ * The endpoints, and health in upstream's words.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Both sources have shown everything. */
+/* Both sources have synced. */
 static void sync_all(struct serve_test *test)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -110,7 +110,7 @@ static void sync_all(struct serve_test *test)
 	lab_settle(&test->lab);
 }
 
-/* Asks for "/path?name=value&name" and for a type. */
+/* Requests "/path?name=value&name" with an Accept header. */
 static unsigned get_as(struct serve_test *test, const char *url, const char *accept)
 {
 	static char text[256];
@@ -153,7 +153,7 @@ static unsigned put(struct serve_test *test, const char *path, const char *body)
 
 #define assert_has(test, part) assert_non_null(strstr((test)->answer.body.ptr, (part)))
 
-/* The answer has the text with the word in it. */
+/* The response has the format with the word in it. */
 #define assert_says(test, format, word)                                                                      \
 	do {                                                                                                 \
 		char part_[256];                                                                             \
@@ -365,7 +365,7 @@ static void a_pod_can_be_explained(void **state)
 	assert_int_equal(get(test, "/debug/explain"), 400);
 }
 
-/* Its own requests, and its own labels, do not keep it from where it is. */
+/* Its own requests and labels do not exclude its node. */
 static void a_bound_pod_is_explained_as_if_it_were_not_there(void **state)
 {
 	static const char apart[] =
@@ -386,7 +386,7 @@ static void a_bound_pod_is_explained_as_if_it_were_not_there(void **state)
 	assert_has(test, "default/a,n1,feasible");
 	assert_int_equal(get(test, "/debug/cache?node=n1"), 200);
 	assert_has(test, "\"usedPods\": 2");
-	/* What was seen without it is not remembered: its twin is kept out, and not placed. */
+	/* The verdict without it is not cached: its twin is refused, not placed. */
 	lab_pod_event(&test->lab, BT_WATCH_EVENT_DELETE, "a", "", ", 'nodeName': 'n1'");
 	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "twin", ", 'labels': {'a': 'b'}", apart);
 	lab_settle(&test->lab);
@@ -399,7 +399,7 @@ static void a_bound_pod_is_explained_as_if_it_were_not_there(void **state)
 	assert_has(test, "\"usedPods\": 1");
 }
 
-/* Spreading does not count a pod that is being deleted, so that without it there are as many as with it. */
+/* Spreading ignores pods that are being deleted, so the counts are the same without it. */
 static void a_terminating_pod_is_explained_by_those_that_count(void **state)
 {
 	static const char there[] =
@@ -426,7 +426,7 @@ static void a_terminating_pod_is_explained_by_those_that_count(void **state)
 	}
 }
 
-/* Go's names of profiles are known; those that berth does not take say what shows the same. */
+/* Go's profile names are known; unsupported ones name an alternative. */
 static void every_profile_is_answered_or_names_what_stands_in_for_it(void **state)
 {
 	static const char *const given[] = {"cmdline", "goroutine", "heap", "profile", "symbol", "threads"};
@@ -476,7 +476,7 @@ static void without_profiling_there_are_no_profiles(void **state)
 	test->lab.config.enable_profiling.value = true;
 }
 
-/* A process that ends takes no time to finish a profile. */
+/* A process that ends does not wait for a profile. */
 static void a_profile_of_the_processor_is_one_that_pprof_reads(void **state)
 {
 	static const char *const urls[] = {"/debug/pprof/profile", "/debug/pprof/profile?seconds=300",
@@ -511,7 +511,7 @@ static void a_second_profile_of_the_processor_is_refused(void **state)
 	bt_buf_fini(&why);
 }
 
-/* Whether jemalloc takes samples is decided when a program starts: ctest runs this program both ways. */
+/* jemalloc's sampling is set when a program starts: ctest runs this program both ways. */
 static void the_heap_is_a_profile_or_statistics_and_why(void **state)
 {
 	struct serve_test *test = *state;
@@ -575,7 +575,7 @@ static void flags_are_shown_as_text_and_as_an_object(void **state)
 {
 	struct serve_test *test = *state;
 
-	assert_int_equal(get(test, "/flagz"), 404); /* nobody has any */
+	assert_int_equal(get(test, "/flagz"), 404); /* no flags are known */
 	test->sources.each_flag = each_flag;
 	assert_answers(test, "/flagz", 200,
 		"\nkube-scheduler flagz\nWarning: This endpoint is not meant to be machine parseable, has no "
@@ -612,7 +612,7 @@ static void status_is_shown_as_text_and_as_an_object(void **state)
 	assert_int_equal(get(test, "/statusz"), 404);
 }
 
-/* As the API server's own negotiation answers. */
+/* As in the API server's content negotiation. */
 static void the_best_type_that_can_be_answered_is(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Samples of threads that are busy, by processor time alone.
+ * Samples of busy threads, by processor time.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,22 +19,22 @@
 #define SAMPLES	   20
 #define HEAD_WORDS 5
 
-/* A function in a section of its own: the linker says where it begins and ends. */
+/* A function in its own section: the linker provides its start and end. */
 #define ALONE(name)                                                                                          \
 	extern const char __start_##name[], __stop_##name[];                                                 \
 	__attribute__((section(#name))) BT_NOINLINE
 
 #define IS_IN(address, name) ((address) >= (uintptr_t)__start_##name && (address) < (uintptr_t)__stop_##name)
 
-static _Atomic uint32_t stop;	  /* atomic: busy threads end */
-static _Atomic uint32_t spinning; /* atomic: a busy thread has its frames */
+static _Atomic uint32_t stop;	  /* atomic: stops busy threads */
+static _Atomic uint32_t spinning; /* atomic: a busy thread is in its frames */
 
 BT_NOINLINE static bool goes_on(void)
 {
 	return !bt_load_acquire(&stop);
 }
 
-/* Its address, and that of who calls it, are to be found: it calls another, so it has a frame. */
+/* Samples must contain its address and its caller's: it calls another function, so it has a frame. */
 ALONE(code_of_spin) static uint64_t spin(void)
 {
 	uint64_t n = 0;
@@ -59,7 +59,7 @@ static void *be_busy_unknown(void *context)
 	return NULL;
 }
 
-/* Until that many samples have been taken, which takes processor time. */
+/* Waits until that many samples have been taken, which takes processor time. */
 static void wait_for(uint64_t n)
 {
 	uint64_t lost_n;
@@ -69,7 +69,7 @@ static void wait_for(uint64_t n)
 	}
 }
 
-/* Until a busy thread has its frames: before that, a sample shows none. */
+/* Waits until a busy thread is in its frames: earlier samples show none. */
 static void wait_until_spinning(void)
 {
 	while (!bt_load_acquire(&spinning)) {
@@ -78,7 +78,7 @@ static void wait_until_spinning(void)
 }
 
 struct seen {
-	uint64_t samples, spinning, called; /* called: and a caller above it */
+	uint64_t samples, spinning, called; /* called: with a caller above it */
 };
 
 static bool any_is_in_be_busy(const uint64_t *addresses, uint64_t n)
@@ -91,7 +91,7 @@ static bool any_is_in_be_busy(const uint64_t *addresses, uint64_t n)
 	return false;
 }
 
-/* Reads a profile as the format says, to its end, and finds the text of the mappings behind it. */
+/* Parses a profile to its end, including the text of the mappings after it. */
 static struct seen take_profile(void)
 {
 	struct bt_buf profile = {0};
@@ -178,7 +178,7 @@ static void a_thread_that_comes_later_is_seen_when_threads_are_looked_at(void **
 	assert_true(seen_n > 0);
 }
 
-/* Of a thread whose stack is not known nothing is read. */
+/* The stack of an unknown thread is not read. */
 static void a_thread_of_a_library_is_seen_without_its_callers(void **state)
 {
 	pthread_t thread;
@@ -203,7 +203,7 @@ static void the_main_thread_is_seen(void **state)
 
 	(void)state;
 	begin();
-	wait_for(SAMPLES); /* by this one alone */
+	wait_for(SAMPLES); /* by this thread alone */
 	assert_true(bt_sampler_n(&lost_n) >= SAMPLES);
 	assert_int_equal(lost_n, 0);
 	assert_true(take_profile().samples >= SAMPLES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The server over TLS, asked by libcurl: certificates given, made and changed; clients known by theirs;
- * requests that are too large or of another kind.
+ * The server over TLS, called by libcurl: given, generated and changed certificates; client certificates;
+ * requests that are too large or invalid.
  */
 #include <dirent.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 #include "tools/cluster/serve/certificate.h"
 #include "tools/cluster/serve/serve.h"
 
-/* A folder, a server, and what it answered last. */
+/* A folder, a server, and its last response. */
 struct serve_test {
 	char folder[64], certificate[128], key[128], ca[128];
 	struct bt_serve_options options;
@@ -99,7 +99,7 @@ static size_t take(char *bytes, size_t size, size_t n, void *context)
 	return size * n;
 }
 
-/* Of the certificates that were shown, the first one's subject. */
+/* The subject of the first certificate that was presented. */
 static void note_subject(CURL *curl, struct serve_test *test)
 {
 	struct curl_certinfo *info = NULL;
@@ -184,8 +184,8 @@ static void a_made_certificate_is_kept_in_its_folder(void **state)
 	assert_true(about.st_ino == inode);
 }
 
-/* Whoever may write to the folder, or has planted links there, gets neither the key nor somebody's file
- * written over. */
+/* A user with write access to the folder, or links in it, can neither read the key nor make the
+ * server overwrite another file. */
 static void links_in_the_folder_lead_nowhere(void **state)
 {
 	static const char *const planted[] = {"kube-scheduler.key", "kube-scheduler.crt",
@@ -234,7 +234,7 @@ static void a_pipe_in_the_folder_is_not_waited_for(void **state)
 	assert_true(S_ISREG(about.st_mode));
 }
 
-/* How many files are in a folder. */
+/* The number of files in a folder. */
 static int count_files(const char *folder)
 {
 	DIR *open = opendir(folder);
@@ -265,10 +265,10 @@ static void a_folder_that_cannot_be_trusted_is_not_written_to(void **state)
 	bt_buf_clear(&test->error);
 	assert_null(bt_serve_create(&test->options, &test->error));
 	assert_non_null(strstr(test->error.ptr, "kube-scheduler.key: Is a directory; see --cert-dir"));
-	assert_int_equal(count_files(test->folder), 1); /* nothing half written is left */
+	assert_int_equal(count_files(test->folder), 1); /* no partial file is left */
 	assert_int_equal(rmdir(path), 0);
 	if (geteuid() != 0) {
-		return; /* who is not root cannot give a folder away */
+		return; /* only root can give a folder away */
 	}
 	assert_int_equal(chown(test->folder, 65534, 65534), 0);
 	bt_buf_clear(&test->error);
@@ -277,7 +277,7 @@ static void a_folder_that_cannot_be_trusted_is_not_written_to(void **state)
 	assert_int_equal(chown(test->folder, 0, 0), 0);
 }
 
-/* A certificate in another user's file would be served with a key that this user knows. */
+/* A certificate in another user's file would be served with a key known to that user. */
 static void a_strangers_certificate_in_the_folder_is_replaced(void **state)
 {
 	struct serve_test *test = *state;
@@ -285,7 +285,7 @@ static void a_strangers_certificate_in_the_folder_is_replaced(void **state)
 	char path[160];
 
 	if (geteuid() != 0) {
-		skip(); /* who is not root cannot give a file away */
+		skip(); /* only root can give a file away */
 	}
 	identity_make(&ca, NULL, "stranger", NULL, 3600);
 	test->options.settings.cert_dir = test->folder;
@@ -319,7 +319,7 @@ static void a_certificate_that_changes_is_served_from_then_on(void **state)
 	assert_int_equal(perform(test, lasting), CURLE_OK);
 	assert_non_null(strstr(test->served, "CN = one"));
 	assert_false(bt_serve_reload(test->serve));
-	write_file(test->certificate, two.pem); /* half way: the key is the old one's */
+	write_file(test->certificate, two.pem); /* half-way: still the old key */
 	assert_false(bt_serve_reload(test->serve));
 	get(test, "/healthz");
 	assert_non_null(strstr(test->served, "CN = one"));
@@ -402,7 +402,7 @@ static void a_front_proxy_speaks_for_others(void **state)
 		curl_easy_cleanup(curl);
 		headers = curl_slist_append(headers, "X-Remote-Group: system:masters");
 	}
-	/* Without the certificate the same words count nothing. */
+	/* The same headers have no effect without the certificate. */
 	CURL *curl = client(test, "/version");
 
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
@@ -415,7 +415,7 @@ static void a_front_proxy_speaks_for_others(void **state)
 	identity_drop(&proxy);
 }
 
-/* Asks with a certificate, and as a front proxy would. Returns: the status. */
+/* Sends a request with a certificate, and a front proxy's headers. Returns: the status. */
 static long ask_with(struct serve_test *test, const struct identity *identity)
 {
 	CURL *curl = client(test, "/version");
@@ -433,7 +433,7 @@ static long ask_with(struct serve_test *test, const struct identity *identity)
 	return test->status;
 }
 
-/* While a cluster's CA is replaced, the bundle has the old one and the new one, in any order; what is no PEM
+/* While a cluster's CA is rotated, the bundle has the old one and the new one, in any order; other text
  * may stand between them. */
 static void each_authority_of_a_subject_is_tried(void **state)
 {
@@ -563,7 +563,7 @@ static void cipher_suites_are_chosen_by_name(void **state)
 	curl_easy_cleanup(curl);
 }
 
-/* Returns: whether TLS 1.2 is spoken with that suite (OpenSSL's name), and by these curves. */
+/* Returns: does the server accept TLS 1.2 with that suite (OpenSSL's name), and these curves? */
 static bool speaks(struct serve_test *test, const char *suite, const char *curves)
 {
 	CURL *curl = client(test, "/healthz");
@@ -579,7 +579,7 @@ static bool speaks(struct serve_test *test, const char *suite, const char *curve
 	return code == CURLE_OK;
 }
 
-/* A certificate with a key that every suite and curve goes with. */
+/* A certificate with a key that fits every suite and curve. */
 static void give_rsa(struct serve_test *test)
 {
 	struct identity ca, one;
@@ -594,7 +594,7 @@ static void give_rsa(struct serve_test *test)
 	identity_drop(&one);
 }
 
-/* Source: crypto/tls, defaults.go: what Go 1.26 serves without a choice. */
+/* Source: crypto/tls, defaults.go: Go 1.26's defaults. */
 static void suites_are_gos_without_a_choice(void **state)
 {
 	static const char *const served[] = {"ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384",
@@ -649,7 +649,7 @@ static void curves_are_chosen_by_gos_numbers(void **state)
 	assert_true(speaks(test, "ALL", "X25519:P-384"));
 }
 
-/* What a client that asks for that name is shown: a certificate's common name. */
+/* The common name of the certificate presented for a server name. */
 static void assert_shown(struct serve_test *test, const char *host, const char *name)
 {
 	char url[128], to[128];
@@ -702,13 +702,13 @@ static void certificates_are_chosen_by_name(void **state)
 	begin(test);
 	assert_shown(test, "own.example", names[0]);
 	assert_shown(test, "nobody.example", names[0]);
-	assert_shown(test, "first.example", names[2]); /* given, before its own */
+	assert_shown(test, "first.example", names[2]); /* given, before the generated one */
 	assert_shown(test, "a.deep.example", names[1]);
 	assert_shown(test, "a.b.deep.example", names[0]);
 	assert_shown(test, "number-1", names[1]);
 	assert_shown(test, "x.GIVEN.example", names[2]);
-	assert_shown(test, "unseen.example", names[3]); /* nobody's, but valid for it */
-	assert_shown(test, "127.0.0.1", names[3]);	/* no name asked for: the address it came to */
+	assert_shown(test, "unseen.example", names[3]); /* for another name, but valid for it */
+	assert_shown(test, "127.0.0.1", names[3]);	/* no server name: the address counts */
 	write_file(paths[1][0], of[3].pem);
 	write_file(paths[1][1], of[3].key_pem);
 	assert_true(bt_serve_reload(test->serve));

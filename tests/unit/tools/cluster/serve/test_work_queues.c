@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is looked at in rounds, as metrics of work queues.
+ * Periodic work as metrics of work queues.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Is the sample there, with that value? */
+/* Does the sample exist with that value? */
 static void expect(void **state, int64_t now_ns, const char *sample, bool there)
 {
 	struct bt_buf text = {0};

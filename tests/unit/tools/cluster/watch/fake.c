@@ -93,7 +93,7 @@ void bt_http_pause(struct bt_http *client, uint64_t call, bool paused)
 	BT_REQUIRE(fake->open && fake->paused != paused);
 	fake->paused = paused;
 	if (!paused && held.len) {
-		/* As libcurl does: what was held comes within this call. */
+		/* As libcurl does: held data arrives within this call. */
 		fake->held = (struct bt_buf){0};
 		fake_data(fake, bt_buf_view(&held), 0);
 		bt_buf_fini(&held);
@@ -128,7 +128,7 @@ void fake_head(struct fake_call *call, uint32_t status, const char *content_type
 
 static void give(struct fake_call *call, const char *bytes, size_t n)
 {
-	char *exact = bt_mem_copy(bytes, n); /* it dies after the call */
+	char *exact = bt_mem_copy(bytes, n); /* freed after the call */
 
 	if (!call->call.data(call->call.context, exact, n)) {
 		call->cancelled = true;
@@ -227,7 +227,7 @@ struct bt_watch_event *bt_pipeline_get_event(
 	(void)source;
 	struct bt_watch_event *watch_event = bt_watch_event_create(kind);
 
-	memset(&watch_event->object, 0xa5, sizeof(watch_event->object)); /* the source has to set it wholly */
+	memset(&watch_event->object, 0xa5, sizeof(watch_event->object)); /* the source must set all of it */
 	return watch_event;
 }
 

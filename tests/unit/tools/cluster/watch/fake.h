@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A client, a pipeline and a clock for the watch's tests, in place of the real ones
- * (tools/cluster/net/http.h, engine/flow/pipeline/pipeline.h) when the test is linked. Nothing happens but
- * what the test has happen; one thread.
+ * A client, a pipeline and a clock for the watch's tests, linked in place of the real ones
+ * (tools/cluster/net/http.h, engine/flow/pipeline/pipeline.h). Only the test's calls
+ * make progress; one thread.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct fake_call {
 	struct bt_http_call call;
 	struct bt_buf path;
 	bool open, paused, cancelled;
-	struct bt_buf held; /* what came while it was paused */
+	struct bt_buf held; /* data received while it was paused */
 	bool head_sent;
 };
 
@@ -30,10 +30,10 @@ extern uint32_t fake_call_n;
 
 void fake_reset(void);
 
-/* The call under way whose path begins so; NULL: none. */
+/* The open call whose path has this prefix; NULL: none. */
 struct fake_call *fake_find(const char *prefix);
 
-/* The parts of an answer. Data is given in pieces of at most piece bytes (0: at once), and held back while
+/* The parts of a response. Data arrives in pieces of at most piece bytes (0: at once), and is held back while
  * the call is paused. */
 void fake_head(struct fake_call *call, uint32_t status, const char *content_type, int64_t retry_after_ns);
 void fake_data(struct fake_call *call, struct bt_str bytes, size_t piece);
@@ -41,10 +41,10 @@ void fake_done(struct fake_call *call, enum bt_http_end end);
 
 /* ---- time ---- */
 
-/* Runs what is due, up to so much later. */
+/* Runs timers due within this time. */
 void fake_pass(int64_t ns);
 
-/* When the next timer is due, from now on; -1: there is none. */
+/* The time until the next timer; -1: none. */
 int64_t fake_next_ns(void);
 
 /* ---- the pipeline ---- */
@@ -59,5 +59,5 @@ struct fake_fed {
 
 extern struct fake_fed fake_fed[FAKE_FED];
 extern uint32_t fake_fed_n;
-extern uint32_t fake_room;	 /* watch events that it takes until it is full */
-extern enum bt_status fake_full; /* what it says then */
+extern uint32_t fake_room;	 /* watch events that it accepts until it is full */
+extern enum bt_status fake_full; /* its result then */

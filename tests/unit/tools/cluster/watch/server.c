@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What an API server would write about pods.
+ * An API server's output about pods.
  */
 #include "server.h"
 
@@ -41,7 +41,7 @@ static void text(struct bt_buf *out, uint32_t number, const char *value)
 	bytes(out, number, bt_str(value));
 }
 
-/* Takes a message that has been written, and frees it. */
+/* Appends a finished message, and frees it. */
 static void message(struct bt_buf *out, uint32_t number, struct bt_buf *in)
 {
 	bytes(out, number, bt_buf_view(in));
@@ -85,7 +85,7 @@ static void pod_proto(struct bt_buf *out, const struct pod *pod)
 	message(out, 2, &spec);
 }
 
-/* Puts a message into an envelope. */
+/* Wraps a message in an envelope. */
 static void envelope(struct bt_buf *out, const char *kind, struct bt_buf *in)
 {
 	struct bt_buf type = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What an API server would write about pods: lists and events, as JSON and as protobuf.
+ * An API server's output about pods: lists and events, as JSON and as protobuf.
  */
 #pragma once
 
@@ -9,19 +9,19 @@
 
 struct pod {
 	const char *name;
-	uint32_t uid; /* 0: there is none */
+	uint32_t uid; /* 0: none */
 	uint64_t version;
 	const char *node; /* or NULL */
 };
 
-/* What is wrong with the pods that are written from now on: a label; spec.priority is a text. */
+/* Damage of pods written from now on: a label; spec.priority as a text. */
 enum poison { CLEAN = 0, NOT_UTF8, BAD_VALUE };
 
 extern enum poison server_poison;
 
 enum form { JSON = 0, PROTO, FORM_N };
 
-/* As Content-Type has it. */
+/* The Content-Type. */
 const char *type_of_list(enum form form);
 const char *type_of_watch(enum form form);
 

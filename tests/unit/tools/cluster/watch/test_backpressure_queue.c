@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Watch events on their way to a pipeline that is full now and then: in order, each once.
+ * Watch events for a pipeline that is sometimes full: in order, each once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,14 +64,14 @@ static void what_has_no_room_waits_in_order(void **state)
 	put(&queue, 0);
 	put(&queue, 1);
 	fake_room = UINT32_MAX;
-	put(&queue, 2); /* there is room again, but another one waits */
+	put(&queue, 2); /* there is room again, but another event waits */
 	assert_fed(1);
 	bt_backpressure_queue_drain(&queue);
 	assert_fed(3);
 	bt_backpressure_queue_fini(&queue);
 }
 
-/* More wait than its first array holds, and the circle has been turned when it is widened. */
+/* More wait than its first array holds; the ring buffer has wrapped when it grows. */
 static void any_number_may_wait(void **state)
 {
 	struct bt_backpressure_queue queue = {.source = 3};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The parts of a watch's stream in JSON: events, objects that are read whole or in part, statuses, metadata
+ * The parts of a watch's stream in JSON: events, objects read whole or in part, statuses, metadata
  * of lists.
  */
 #include <setjmp.h>
@@ -134,7 +134,7 @@ static void bytes_that_are_not_utf8_are_replaced(void **state)
 		r, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"p\xff\"}}}", &type, &object));
 	assert_int_equal(read_object(r, BT_KIND_POD, object), BT_PROTO_REPLACED);
 	assert_text(r->object.meta.name, "p\xef\xbf\xbd");
-	/* The next one is read as it is. */
+	/* The next one is parsed as usual. */
 	assert_int_equal(
 		read_object(r, BT_KIND_POD, bt_str("{\"metadata\":{\"name\":\"q\"}}")), BT_PROTO_WHOLE);
 }

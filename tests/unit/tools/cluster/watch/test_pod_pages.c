@@ -19,7 +19,7 @@ static enum form form;
 static bool refuses;
 static struct bt_buf asked, accepted;
 
-/* Two pages, of two pods and one. As bt_http_fetch, which does not keep the type of what comes. */
+/* Two pages, of two pods and one. Like bt_http_fetch, which does not return the content type. */
 static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *call,
 	struct bt_http_head *out_head, struct bt_buf *out_body, struct bt_buf *out_error)
 {

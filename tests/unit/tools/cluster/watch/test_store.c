@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a reader has seen, against a table that is nothing but an array.
+ * The store of a reader's objects, compared with a plain array.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ struct texts {
 	char namespace_[16], name[32], uid[40], version[24];
 };
 
-/* Every third has a UID that is none as Kubernetes makes them. */
+/* Every third has a UID that is not in Kubernetes' format. */
 static struct bt_meta_object meta_of(uint32_t ix, uint32_t uid, uint64_t version, struct texts *t)
 {
 	snprintf(t->namespace_, sizeof(t->namespace_), "team-%u", ix % 3);
@@ -92,7 +92,7 @@ static uint32_t ix_of(const struct bt_store_object *object)
 	return pod * 3 + team;
 }
 
-/* An object is shown as it was. */
+/* Checks that an object is unchanged. */
 static uint32_t check_object(const struct bt_store_object *object)
 {
 	uint32_t ix = ix_of(object);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Objects that could not be read whole: named until they are, or have gone.
+ * Objects that could not be read whole: listed until they are read, or deleted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void an_object_is_new_once(void **state)
 	(void)state;
 	assert_true(note(&unread, "a", "1", BT_PROTO_IN_PART));
 	assert_false(note(&unread, "a", "1", BT_PROTO_IN_PART));
-	assert_true(note(&unread, "a", "2", BT_PROTO_IN_PART)); /* made anew under its name */
+	assert_true(note(&unread, "a", "2", BT_PROTO_IN_PART)); /* re-created under its name */
 	assert_true(note(&unread, "a", "2", BT_PROTO_REPLACED));
 	bt_unread_fini(&unread);
 }

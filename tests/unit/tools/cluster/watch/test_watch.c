@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lists and watches against a server, a client and a pipeline that do what the test says: what is fed is what
- * the server has, whatever is cut off, late, old, refused or without room.
+ * Lists and watches with a server, a client and a pipeline controlled by the test: the fed events equal the
+ * server's state, whatever is cut off, late, old, rejected or without room.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,10 +29,10 @@ static struct bt_gates gates;
 static struct bt_buf body;
 static uint32_t source; /* of pods */
 
-/* What the listener has heard: it has to be what is fed. */
+/* The listener's events: they must equal the fed ones. */
 static uint32_t heard_n;
 static bool heard_incomplete; /* the last one */
-static bool opens;	      /* there is room now and then, while others wait already */
+static bool opens;	      /* room appears from time to time, while others wait */
 
 static void hear(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
 {
@@ -97,9 +97,9 @@ static struct bt_watch_state state_of(const char *resource)
 	return states[0];
 }
 
-/* ---- what is fed about pods ---- */
+/* ---- fed events of pods ---- */
 
-/* "+a +b ! -a": in the order in which it was fed; "!" is synced. */
+/* "+a +b ! -a": in order; "!" is synced. */
 static const char *fed(void)
 {
 	static char text[4096];
@@ -120,7 +120,7 @@ static const char *fed(void)
 	return text;
 }
 
-/* ---- what the server says ---- */
+/* ---- responses ---- */
 
 static struct fake_call *pods_call(void)
 {
@@ -148,7 +148,7 @@ static void answer_list(
 	fake_done(call, BT_HTTP_ANSWERED);
 }
 
-/* A watch is under way from that version on. */
+/* Expects a watch from that version on. */
 static struct fake_call *expect_watch(const char *version)
 {
 	struct fake_call *call = pods_call();
@@ -230,7 +230,7 @@ static void pages_that_have_expired_are_asked_for_in_one_piece(void **state)
 	refuse(410, "Expired", "The provided continue parameter is too old", -1);
 	assert_true(bind_requests(pods_call(), "?limit=0&resourceVersion=0"));
 	answer_list(PROTO, 11, "", three, 3);
-	/* What has been fed before is not fed again. */
+	/* Objects fed before are not fed again. */
 	assert_string_equal(fed(), "+a +b +c !");
 	expect_watch("11");
 	stop();
@@ -245,7 +245,7 @@ static void a_version_that_lists_cannot_begin_at_any_more_is_given_up(void **sta
 	assert_true(bind_requests(pods_call(), "?limit=0&resourceVersion=9&"));
 	refuse(410, "Expired", "too old resource version", -1);
 	assert_true(bind_requests(pods_call(), "?limit=500&field"));
-	/* No busy loop when that does not help. */
+	/* No busy loop if that does not help. */
 	refuse(410, "Expired", "too old resource version", -1);
 	assert_null(fake_find(PODS));
 	assert_true(fake_next_ns() >= 8 * S / 10);
@@ -301,7 +301,7 @@ static void a_watch_that_expires_again_and_again_waits(void **state)
 	stop();
 }
 
-/* Each begins, brings something or nothing, and is over. */
+/* Each starts, returns events or none, and ends. */
 static void a_watch_that_begins_and_expires_again_and_again_waits(void **state)
 {
 	static const char bookmark[] = "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\","
@@ -325,7 +325,7 @@ static void a_watch_that_begins_and_expires_again_and_again_waits(void **state)
 	}
 }
 
-/* The answer ends for us where it is long enough; its beginning says what is wrong. */
+/* The error's body is cut at a limit; its beginning has the message. */
 static void an_error_without_end_is_cut(void **state)
 {
 	char part[8192];
@@ -341,7 +341,7 @@ static void an_error_without_end_is_cut(void **state)
 	}
 	assert_true(call->cancelled);
 	fake_done(call, BT_HTTP_CANCELLED);
-	assert_null(fake_find(PODS)); /* with back-off */
+	assert_null(fake_find(PODS)); /* with backoff */
 	assert_non_null(strstr(state_of("pods").error, "(HTTP status 500): eeee"));
 	fake_pass(60 * S);
 	answer_list(JSON, 9, "", three, 3);
@@ -349,7 +349,7 @@ static void an_error_without_end_is_cut(void **state)
 	stop();
 }
 
-/* ---- what is said ---- */
+/* ---- log lines ---- */
 
 static void assert_said(const char *message)
 {
@@ -362,7 +362,7 @@ static void assert_said(const char *message)
 	}
 }
 
-/* At which level it is said, no line of a lower one is missing. */
+/* At its level, no line of a lower level is missing. */
 static void lists_and_watches_are_said_in_the_words_of_client_go(void **state)
 {
 	static const struct {
@@ -432,12 +432,12 @@ static void bookmarks_and_events_move_the_version_that_a_watch_resumes_at(void *
 		struct fake_call *call = open_watch(form, "9");
 
 		event(call, form, "ADDED", (struct pod){"d", 4, 15, NULL});
-		fake_done(call, BT_HTTP_ANSWERED); /* its time is over: the next begins at once */
+		fake_done(call, BT_HTTP_ANSWERED); /* its timeout: the next starts at once */
 		call = open_watch(form, "15");
 		bt_buf_clear(&body);
 		write_bookmark(&body, form, 40, false);
 		send_body(call);
-		fake_done(call, BT_HTTP_LOST); /* it has brought something: at once, too */
+		fake_done(call, BT_HTTP_LOST); /* it has returned events: at once, too */
 		assert_string_equal(state_of("pods").error, "");
 		fake_done(expect_watch("40"), BT_HTTP_UNSENT);
 		assert_null(fake_find(PODS));
@@ -461,9 +461,9 @@ static void stale_events_are_not_passed_on(void **state)
 	event(call, PROTO, "MODIFIED", (struct pod){"a", 1, 12, NULL});
 	event(call, PROTO, "MODIFIED", (struct pod){"a", 1, 12, NULL}); /* twice */
 	event(call, PROTO, "MODIFIED", (struct pod){"a", 1, 11, NULL}); /* late */
-	event(call, PROTO, "DELETED", (struct pod){"a", 1, 10, NULL});	/* of before */
-	event(call, PROTO, "DELETED", (struct pod){"x", 1, 13, NULL});	/* of nobody */
-	event(call, PROTO, "ADDED", (struct pod){"a", 77, 14, NULL});	/* another one of that name */
+	event(call, PROTO, "DELETED", (struct pod){"a", 1, 10, NULL});	/* from an earlier time */
+	event(call, PROTO, "DELETED", (struct pod){"x", 1, 13, NULL});	/* of an unknown object */
+	event(call, PROTO, "ADDED", (struct pod){"a", 77, 14, NULL});	/* another object with that name */
 	assert_string_equal(fed(), "+a +b +c ! +a +a");
 	stop();
 }
@@ -489,7 +489,7 @@ static void a_streaming_list_becomes_the_watch(void **state)
 		write_event(&body, form, "MODIFIED", &(struct pod){"a", 1, 51, "n3"});
 		send_body(call);
 		assert_string_equal(fed(), "+c +b +a ! +a");
-		/* A gap: the next list is not older, and finds what has gone. */
+		/* A gap: the next list is not older, and finds deletions. */
 		bt_buf_clear(&body);
 		write_status_event(&body, form, 410, "Gone", "gone");
 		send_body(call);
@@ -549,7 +549,7 @@ static void a_list_cut_at_any_byte_syncs_nothing_and_is_asked_for_again(void **s
 		struct bt_buf whole = {0};
 
 		write_list(&whole, form, 9, "", three, 3);
-		/* Behind the last brace, and behind the list in its envelope, nothing is missing. */
+		/* Without the last brace, or the end of the envelope, the list is complete. */
 		for (size_t n = 0; n < whole.len - 5; n++) {
 			start_with(false, 0);
 			struct fake_call *call = pods_call();
@@ -567,7 +567,7 @@ static void a_list_cut_at_any_byte_syncs_nothing_and_is_asked_for_again(void **s
 	}
 }
 
-/* A proxy may answer so. No object counts as deleted, and the next list waits for its backoff. */
+/* A proxy may respond so. No object counts as deleted, and the next list waits for its backoff. */
 static void what_is_no_list_says_of_nobody_that_it_has_gone(void **state)
 {
 	static const struct bt_str empty[FORM_N] = {[JSON] = BT_STR("{}"), [PROTO] = BT_STR("k8s\0\x12\x00")};
@@ -599,7 +599,7 @@ static void a_watch_cut_at_any_byte_resumes_without_a_gap(void **state)
 		size_t first;
 
 		write_event(&whole, form, "ADDED", &(struct pod){"d", 4, 15, NULL});
-		first = whole.len - (form == JSON); /* the line's end means nothing */
+		first = whole.len - (form == JSON); /* the line end does not matter */
 		write_event(&whole, form, "DELETED", &(struct pod){"a", 1, 16, NULL});
 		for (size_t n = 0; n < whole.len - 1; n++) {
 			start_with(false, 0);
@@ -621,7 +621,7 @@ static void a_watch_cut_at_any_byte_resumes_without_a_gap(void **state)
 	}
 }
 
-/* ---- what a server may say ---- */
+/* ---- unusual responses ---- */
 
 static void a_missing_permission_is_named_and_asked_for_less_and_less(void **state)
 {
@@ -657,7 +657,7 @@ static void credentials_that_are_not_accepted_are_no_missing_permission(void **s
 		strstr(now.error, "does not accept the credentials to list and watch pods: has the token"));
 	assert_non_null(strstr(now.error, "expired"));
 	assert_null(strstr(now.error, "grant"));
-	assert_null(fake_find(PODS)); /* and it is not asked again at once */
+	assert_null(fake_find(PODS)); /* and no request follows at once */
 	stop();
 }
 
@@ -707,7 +707,7 @@ static void a_kind_that_the_server_does_not_have_is_done_without(void **state)
 	assert_true(state_of("resourceslices").synced);
 	assert_string_equal(state_of("resourceslices").error,
 		"The server has no resourceslices of resource.k8s.io/v1, resource.k8s.io/v1beta2");
-	/* It is looked for now and then. */
+	/* It is retried from time to time. */
 	fake_pass(290 * S);
 	assert_null(fake_find("/apis/resource.k8s.io/v1/resourceslices?"));
 	fake_pass(10 * S);
@@ -718,7 +718,7 @@ static void a_kind_that_the_server_does_not_have_is_done_without(void **state)
 	fake_data(again, bt_str("{\"items\":[],\"metadata\":{\"resourceVersion\":\"7\"}}"), 0);
 	fake_done(again, BT_HTTP_ANSWERED);
 	assert_string_equal(state_of("resourceslices").error, "");
-	/* Pods are not done without. */
+	/* Pods are required. */
 	refuse(404, "NotFound", "the server could not find the requested resource", -1);
 	assert_false(state_of("pods").synced);
 	fake_pass(2 * S);
@@ -742,14 +742,14 @@ static void answers_in_another_form_are_refused(void **state)
 		assert_non_null(strstr(state_of("pods").error, "in a form that was not asked for"));
 		fake_pass(60 * S);
 	}
-	/* Protobuf of a kind that is asked for as JSON. */
+	/* Protobuf for a kind that is requested as JSON. */
 	struct fake_call *call = fake_find("/api/v1/services?");
 	fake_head(call, 200, type_of_list(PROTO), -1);
 	assert_true(call->cancelled);
 	stop();
 }
 
-/* From an event that cannot be read on, a watch would meet it again and again: a list goes round it. */
+/* A watch would get the unreadable event again and again: a list skips it. */
 static void lengths_that_nobody_has_end_the_call(void **state)
 {
 	static const struct bt_str watches[] = {BT_STR("\xff\xff\xff\xff"),
@@ -788,7 +788,7 @@ static void lengths_that_nobody_has_end_the_call(void **state)
 
 struct unread {
 	uint32_t n;
-	char line[256]; /* of the last one */
+	char line[256]; /* the last one */
 };
 
 static void note_unread(void *context, const char *resource, const struct bt_unread_object *object)
@@ -811,7 +811,7 @@ static struct unread unread_now(void)
 
 static const struct pod poisoned = {"a", 1, 12, "n1"};
 
-/* In each form, and for each poison. */
+/* With each encoding, and each kind of damage. */
 static void each_poison(void (*play)(enum form form, enum poison poison))
 {
 	for (enum form form = JSON; form < FORM_N; form++) {
@@ -867,7 +867,7 @@ static void play_list(enum form form, enum poison poison)
 	assert_string_equal(fed(), "+a !");
 	assert_string_equal(fake_fed[0].node, "n1");
 	assert_int_equal(unread_now().n, 1);
-	/* It is read whole again; and the same is bad and goes unseen. */
+	/* It is read whole again; then the same damage is reported again. */
 	event(open_watch(form, "9"), form, "MODIFIED", (struct pod){"a", 1, 14, "n1"});
 	assert_int_equal(unread_now().n, 0);
 	assert_int_equal(heard_incomplete, 0);
@@ -900,7 +900,7 @@ static void an_event_without_a_name_is_followed_by_a_list(void **state)
 	assert_true(call->cancelled);
 	fake_done(call, BT_HTTP_CANCELLED);
 	assert_int_equal(state_of("pods").skipped_n, 1);
-	assert_null(fake_find(PODS)); /* with back-off */
+	assert_null(fake_find(PODS)); /* with backoff */
 	fake_pass(60 * S);
 	answer_list(JSON, 12, "", three, 2);
 	assert_string_equal(fed(), "+a +b +c ! -c");
@@ -981,7 +981,7 @@ static void a_kind_is_listed_on_demand(void **state)
 	stop();
 }
 
-/* ---- any history ---- */
+/* ---- random histories ---- */
 
 #define NAMES 12
 
@@ -994,7 +994,7 @@ struct truth {
 
 static const char *const names[NAMES] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
 
-/* Changes something, and writes the event. */
+/* Makes a change, and writes the event. */
 static void happen(struct truth *t, struct bt_rng *rng, enum form form, struct bt_buf *out)
 {
 	static const char *const nodes[] = {NULL, "n1", "n2"};
@@ -1014,7 +1014,7 @@ static void happen(struct truth *t, struct bt_rng *rng, enum form form, struct b
 	write_event(out, form, type, &t->pods[i]);
 }
 
-/* The server as it is now, as a list in any order. */
+/* The server's present state, as a list in random order. */
 static uint32_t list_all(const struct truth *t, struct pod out[NAMES])
 {
 	uint32_t n = 0;
@@ -1027,7 +1027,7 @@ static uint32_t list_all(const struct truth *t, struct pod out[NAMES])
 	return n;
 }
 
-/* What was fed, added up, is what the server has. */
+/* The sum of fed events equals the server's state. */
 static void compare(const struct truth *t)
 {
 	uint64_t versions[NAMES] = {0};
@@ -1045,7 +1045,7 @@ static void compare(const struct truth *t)
 	}
 }
 
-/* Answers whatever is asked, wholly; a watch is brought up to date and stays open. */
+/* Completes every call; a watch gets all events and stays open. */
 static void settle(struct truth *t, struct bt_rng *rng, enum form form)
 {
 	struct pod pods[NAMES];
@@ -1105,7 +1105,7 @@ static void any_history_ends_in_what_the_server_has(void **state)
 			for (uint32_t n = bt_rng_below(&rng, 5); n; n--) {
 				happen(&t, &rng, form, &events);
 			}
-			/* Some watches break off somewhere; what they have not brought comes with a list. */
+			/* Some watches break off; a list has what they have not delivered. */
 			bool breaks = bt_rng_below(&rng, 4) == 0;
 			size_t n = breaks ? bt_rng_below(&rng, (uint32_t)events.len + 1) : events.len;
 			fake_data(call, (struct bt_str){events.ptr, n}, 1 + bt_rng_below(&rng, 60));
