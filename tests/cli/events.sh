@@ -105,4 +105,22 @@ expect 4 "nowhere/x" "$berth" simulate cluster.yaml --events nowhere/x
 if [ -e /dev/full ]; then
 	expect 4 "/dev/full" "$berth" simulate all.json --events /dev/full
 fi
+
+# A pod of a gang of 1.35 waits at Permit, and its node is its nominated one; with the gate off it is not.
+cat >gang.yaml <<'YAML'
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "1", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: scheduling.k8s.io/v1alpha1, kind: Workload, metadata: {name: w, namespace: default}, spec: {podGroups: [{name: g, policy: {gang: {minCount: 2}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {workloadRef: {name: w, podGroup: g}, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b}, spec: {workloadRef: {name: w, podGroup: g}, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+YAML
+nominations() {
+	"$berth" simulate --quiet gang.yaml --kubernetes-version 1.35 --feature-gates "GenericWorkload=true,GangScheduling=true$1" \
+		--until 1m --events gang-events >out 2>err || true
+	grep -c '"name":"a".*"nominatedNodeName":"n1"' gang-events || true
+}
+[ "$(nominations "")" = 1 ] || fail "a pod that waits is not nominated once: $(cat err gang-events)"
+[ "$(nominations ",NominatedNodeNameForExpectation=false")" = 0 ] || fail "nominated without its gate: $(cat err gang-events)"
 finish

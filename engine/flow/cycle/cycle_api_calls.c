@@ -196,7 +196,7 @@ static void add_victim(
 	struct bt_str node = cycle->group ? bt_str(BT_GROUP_DOMAIN) : cycle->node;
 	struct bt_api_event *event;
 
-	if (!victim->in_memory) {
+	if (!victim->in_memory && !victim->rejected) {
 		const struct bt_pod_condition target = {.type = bt_str("DisruptionTarget"),
 			.status = bt_str("True"),
 			.reason = bt_str("PreemptionByScheduler"),
@@ -300,6 +300,9 @@ void bt_api_calls_of(const struct bt_api_cycle *cycle, struct bt_api_calls *out_
 		break;
 	case BT_CYCLE_GATED:
 		add_gated(cycle, out_calls);
+		break;
+	case BT_CYCLE_WAITS: /* Source: bindingCycle, gate NominatedNodeNameForExpectation, v1.35.4. */
+		patch(out_calls, cycle, cycle->pod, NULL, BT_NOMINATION_SET, cycle->node);
 		break;
 	}
 }

@@ -51,7 +51,8 @@ enum bt_cycle_end {
 	BT_CYCLE_UNSCHEDULABLE, /* no node fits, or there is none */
 	BT_CYCLE_ERROR,
 	BT_CYCLE_DELETING, /* it was already being deleted, so there was no cycle */
-	BT_CYCLE_GATED	   /* created with scheduling gates; the API server sets the condition */
+	BT_CYCLE_GATED,	   /* created with scheduling gates; the API server sets the condition */
+	BT_CYCLE_WAITS	   /* assumed on a node, it waits at Permit; that node becomes the nominated one */
 };
 
 /* Derived from a decision; a pod that stays gated has no cycle. */
@@ -62,13 +63,15 @@ struct bt_api_victim {
 	const struct bt_api_pod *pod;
 	bool terminating; /* already being deleted: no call */
 	bool in_memory;	  /* waiting on Permit or in PreBind: its cycle is ended, nothing is deleted */
+	bool rejected; /* the same where a pod that waits on Permit is rejected, and events do not say so */
 };
 
 /* The result of a pod's cycle, with the objects that calls refer to. */
 struct bt_api_cycle {
 	const struct bt_api_pod *pod;
 	enum bt_cycle_end end;
-	struct bt_str node;    /* BT_CYCLE_PLACED: the pod's node; BT_NOMINATION_SET: the nominated node */
+	/* BT_CYCLE_PLACED, BT_CYCLE_WAITS: the pod's node; BT_NOMINATION_SET: the nominated node */
+	struct bt_str node;
 	struct bt_str message; /* BT_CYCLE_UNSCHEDULABLE, BT_CYCLE_ERROR: the full text */
 	enum bt_nomination nomination;
 	const struct bt_api_victim *victims; /* evicted from node for the pod, the most important first */

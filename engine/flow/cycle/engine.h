@@ -79,6 +79,8 @@ struct bt_permit_observer {
 	 */
 	void (*ended)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 		uint32_t nominated, struct bt_str message);
+	/* The preemption for preemptor_ix ends the wait of victim_ix on that node; ended follows. */
+	void (*preempted)(void *context, uint32_t victim_ix, uint32_t preemptor_ix, uint32_t node_ix);
 	/* Has the pod's status this message of a refusal already? As bt_decision.repeats. NULL: no. */
 	bool (*repeats)(void *context, uint32_t pod_ix, struct bt_str message);
 	void *context;

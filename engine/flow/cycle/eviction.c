@@ -386,6 +386,12 @@ struct bt_group_ref bt_engine_preempting_group(const struct bt_engine *engine)
 							       : (struct bt_group_ref){.name = {.len = 0}};
 }
 
+uint32_t bt_eviction_preemptor(const struct bt_eviction *eviction)
+{
+	BT_REQUIRE(eviction->pod_ix != BT_NO_POD);
+	return eviction->pod_ix;
+}
+
 void bt_eviction_count(const struct bt_eviction *eviction, struct bt_engine_counts *counts)
 {
 	counts->evict_failed_n = eviction->failed_n;

@@ -95,5 +95,8 @@ bool bt_engine_group_preempting_begin(struct bt_engine *engine, uint32_t pod_ix)
 void bt_engine_carry_out(
 	struct bt_engine *engine, struct bt_decision *decision, void (*then)(struct bt_engine *engine));
 
+/* The pod whose preemption is being carried out. Requires: there is one. */
+uint32_t bt_eviction_preemptor(const struct bt_eviction *eviction);
+
 /* Adds failed evictions to the engine's counts. */
 void bt_eviction_count(const struct bt_eviction *eviction, struct bt_engine_counts *counts);

@@ -28,6 +28,7 @@ static const struct {
 	[BT_CYCLE_METRIC_VIOLATIONS] = {1, 2, 11, 8},
 	[BT_CYCLE_METRIC_PLACEMENT] = {1e-3, 2, 15, 4},
 	[BT_CYCLE_METRIC_PLACEMENTS] = {1e-3, 2, 15, 4},
+	[BT_CYCLE_METRIC_PERMIT_WAIT] = {1e-3, 2, 15, 4},
 };
 
 struct bt_cycle_metrics *bt_cycle_metrics_create(void)

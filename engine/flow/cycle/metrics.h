@@ -36,19 +36,26 @@ enum bt_cycle_metric {
 	BT_CYCLE_METRIC_EXECUTING,
 	/* Victims that disruption budgets would keep: enum bt_cycle_metric_preemptor; n seconds for n. */
 	BT_CYCLE_METRIC_VIOLATIONS,
-	BT_CYCLE_METRIC_PLACEMENT,  /* trying a group in a placement: whether it fits, profile */
-	BT_CYCLE_METRIC_PLACEMENTS, /* creating a placement, which takes no time: profile */
+	BT_CYCLE_METRIC_PLACEMENT,   /* trying a group in a placement: whether it fits, profile */
+	BT_CYCLE_METRIC_PLACEMENTS,  /* creating a placement, which takes no time: profile */
+	BT_CYCLE_METRIC_PERMIT_WAIT, /* a wait at Permit: enum bt_cycle_metric_status */
 	BT_CYCLE_METRIC_N
 };
 
-enum bt_cycle_metric_point { BT_CYCLE_METRIC_FILTER = 0, BT_CYCLE_METRIC_POST_FILTER, BT_CYCLE_METRIC_BIND };
+enum bt_cycle_metric_point {
+	BT_CYCLE_METRIC_FILTER = 0,
+	BT_CYCLE_METRIC_POST_FILTER,
+	BT_CYCLE_METRIC_BIND,
+	BT_CYCLE_METRIC_PERMIT
+};
 
 /* As upstream's status codes. */
 enum bt_cycle_metric_status {
 	BT_CYCLE_METRIC_SUCCESS = 0,
 	BT_CYCLE_METRIC_ERROR,
 	BT_CYCLE_METRIC_UNSCHEDULABLE,
-	BT_CYCLE_METRIC_UNRESOLVABLE
+	BT_CYCLE_METRIC_UNRESOLVABLE,
+	BT_CYCLE_METRIC_WAIT
 };
 
 enum bt_cycle_metric_preemptor {

@@ -73,6 +73,20 @@ static void report_end(struct bt_engine *engine, const struct bt_decision *decis
 	}
 }
 
+/* Measures a wait that has ended. Source: WaitOnPermit, v1.35.4. */
+static void note_waited(
+	struct bt_engine *engine, const struct bt_waiting_pod *entry, enum bt_cycle_metric_status status)
+{
+	const uint16_t labels[4] = {(uint16_t)status};
+
+	if (engine->metrics) {
+		int64_t begun_ns = entry->until_ns - entry->wait_ns;
+
+		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_PERMIT_WAIT, labels,
+			bt_scheduling_clock_now(&engine->clock) - begun_ns);
+	}
+}
+
 /* Binds a pod that has waited. */
 static void allow(struct bt_engine *engine, uint32_t pod_ix)
 {
@@ -82,7 +96,8 @@ static void allow(struct bt_engine *engine, uint32_t pod_ix)
 	struct bt_decision decision = {
 		.pod_ix = pod_ix, .outcome = BT_PLACED, .node_ix = pod->node_ix, .nominated_ix = BT_NO_NODE};
 
-	(void)bt_waiting_pods_take(&engine->waiting, pod_ix);
+	const struct bt_waiting_pod entry = bt_waiting_pods_take(&engine->waiting, pod_ix);
+	note_waited(engine, &entry, BT_CYCLE_METRIC_SUCCESS);
 	bt_queue_done(engine->queue, pod_ix);
 	bt_buf_clear(bt_waiting_pods_text(&engine->waiting));
 	if (!bt_engine_bind(engine, pod_ix, pod->node_ix)) {
@@ -135,6 +150,27 @@ static enum bt_permit run_permit(
 	return permit;
 }
 
+/* The same with metrics. Source: RunPermitPlugins, v1.35.4. */
+static enum bt_permit permit_measured(
+	struct bt_engine *engine, uint32_t pod_ix, const struct bt_hook **out_hook, struct bt_buf *out_error)
+{
+	static const uint16_t statuses[] = {[BT_PERMIT_OK] = BT_CYCLE_METRIC_SUCCESS,
+		[BT_PERMIT_WAIT] = BT_CYCLE_METRIC_WAIT,
+		[BT_PERMIT_FAILS] = BT_CYCLE_METRIC_ERROR};
+	int64_t begin_ns = engine->metrics ? bt_clock_monotonic_ns() : 0;
+	enum bt_permit permit = run_permit(engine, pod_ix, out_hook, out_error);
+
+	if (engine->metrics) {
+		const struct bt_profile_runtime *runtime = bt_engine_runtime_of(engine, pod_ix);
+		const uint16_t labels[4] = {BT_CYCLE_METRIC_PERMIT, statuses[permit],
+			bt_profile_runtimes_ix(&engine->runtimes, runtime)};
+
+		bt_cycle_metrics_note(
+			engine->metrics, BT_CYCLE_METRIC_POINT, labels, bt_clock_monotonic_ns() - begin_ns);
+	}
+	return permit;
+}
+
 bool bt_engine_permit(struct bt_engine *engine, struct bt_decision *decision)
 {
 	const struct bt_hook *hook = NULL;
@@ -143,7 +179,7 @@ bool bt_engine_permit(struct bt_engine *engine, struct bt_decision *decision)
 	if (!bt_engine_is_member(engine, decision->pod_ix)) {
 		return true;
 	}
-	switch (run_permit(engine, decision->pod_ix, &hook, bt_waiting_pods_text(&engine->waiting))) {
+	switch (permit_measured(engine, decision->pod_ix, &hook, bt_waiting_pods_text(&engine->waiting))) {
 	case BT_PERMIT_WAIT:
 		begin_wait(engine, decision, hook);
 		return false;
@@ -175,6 +211,7 @@ void bt_engine_reject(
 	const struct bt_permit_observer *observer = &engine->options.permit;
 	uint32_t nominated = pod->status_node;
 
+	note_waited(engine, &entry, BT_CYCLE_METRIC_UNSCHEDULABLE);
 	bt_fit_error_add(&error, why, 1);
 	struct bt_buf text = {0};
 	bt_fit_error_text(&error, 1, &text);
@@ -212,12 +249,18 @@ void bt_engine_end_overdue(struct bt_engine *engine)
 
 void bt_engine_end_preempted(struct bt_engine *engine)
 {
+	const struct bt_permit_observer *observer = &engine->options.permit;
 	size_t i = 0;
 
 	while (i < bt_waiting_pods_n(&engine->waiting)) {
 		const struct bt_waiting_pod entry = bt_waiting_pods_at(&engine->waiting, i);
 
 		if (entry.preempted) {
+			if (observer->preempted) {
+				observer->preempted(observer->context, entry.pod_ix,
+					bt_eviction_preemptor(&engine->eviction),
+					bt_ledger_pod(engine->cache->ledger, entry.pod_ix)->node_ix);
+			}
 			bt_engine_reject(engine, entry.pod_ix,
 				bt_engine_runtime_of(engine, entry.pod_ix)->profile.preemption,
 				bt_str("preempted"));
@@ -230,7 +273,9 @@ void bt_engine_end_preempted(struct bt_engine *engine)
 void bt_engine_drop_wait(struct bt_engine *engine, uint32_t pod_ix)
 {
 	if (bt_waiting_pods_has(&engine->waiting, pod_ix)) {
-		(void)bt_waiting_pods_take(&engine->waiting, pod_ix);
+		const struct bt_waiting_pod entry = bt_waiting_pods_take(&engine->waiting, pod_ix);
+
+		note_waited(engine, &entry, BT_CYCLE_METRIC_UNSCHEDULABLE);
 		bt_volumes_revert(engine->cache->volumes, pod_ix);
 		bt_engine_revert_devices(engine, pod_ix);
 		bt_queue_remove(engine->queue, pod_ix);

@@ -150,6 +150,9 @@ static void report(void *context, const struct bt_decision *decision, const stru
 		bt_replay_note_decision(p->replay, decision);
 	}
 	if (decision->waits) {
+		if (p->options.sink.waits) {
+			p->options.sink.waits(p->options.sink.context, decision->pod_ix, decision->node_ix);
+		}
 		return;
 	}
 	if (p->options.sink.cycle_ended) {
@@ -190,9 +193,18 @@ static void report(void *context, const struct bt_decision *decision, const stru
 	}
 }
 
+static void report_preempted(void *context, uint32_t victim_ix, uint32_t preemptor_ix, uint32_t node_ix)
+{
+	const struct bt_pipeline_sink *sink = &((struct bt_pipeline *)context)->options.sink;
+
+	if (sink->preempted) {
+		sink->preempted(sink->context, victim_ix, preemptor_ix, node_ix);
+	}
+}
+
 struct bt_permit_observer bt_pipeline_permit_observer(struct bt_pipeline *p)
 {
-	return (struct bt_permit_observer){.ended = report, .context = p};
+	return (struct bt_permit_observer){.ended = report, .preempted = report_preempted, .context = p};
 }
 
 static void report_begin(void *context, uint32_t pod_ix)

@@ -124,6 +124,11 @@ struct bt_pipeline_sink {
 	void (*cycle_ended)(void *context, const struct bt_decision *decision,
 		const struct bt_queue_info *info, uint32_t nominated, struct bt_str message);
 	void (*group_ended)(void *context, const struct bt_group_end *end);
+	/* A pod begins to wait at Permit for others of its group, assumed on that node; cycle_ended follows
+	 * when the wait is over, not if the pod has gone. */
+	void (*waits)(void *context, uint32_t pod_ix, uint32_t node_ix);
+	/* A preemption for preemptor_ix ends the wait of victim_ix on that node; cycle_ended follows. */
+	void (*preempted)(void *context, uint32_t victim_ix, uint32_t preemptor_ix, uint32_t node_ix);
 	/* A binding has ended; yes: the pod is bound. info: the pod's time in the queue; took_ns: from the
 	 * start of its cycle to the answer, 0 where stages are not measured or no answer came. */
 	void (*bound)(

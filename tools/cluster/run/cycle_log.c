@@ -216,6 +216,19 @@ void bt_cycle_log_group_ended(
 	}
 }
 
+/* Source: RunPermitPlugins, WaitOnPermit, v1.35.4. */
+void bt_cycle_log_waits(struct bt_engine *engine, uint32_t pod_ix)
+{
+	if (!bt_log_enabled(ABOUT_DETAILS)) {
+		return;
+	}
+	const struct bt_log_field *fields = bt_log_fields(bt_cycle_log_pod(engine, "pod", pod_ix));
+
+	bt_log(BT_LOG_INFO, ABOUT_DETAILS, "One or more plugins asked to wait and no plugin rejected pod",
+		fields);
+	bt_log(BT_LOG_INFO, ABOUT_DETAILS, "Pod waiting on permit", fields);
+}
+
 void bt_cycle_log_bound(struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix, bool yes,
 	const struct bt_queue_info *info)
 {

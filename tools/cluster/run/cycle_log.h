@@ -28,6 +28,9 @@ void bt_cycle_log_ended(struct bt_cycle_log *log, struct bt_engine *engine,
 void bt_cycle_log_group_ended(
 	struct bt_cycle_log *log, struct bt_engine *engine, const struct bt_group_end *end);
 
+/* A pod begins to wait at Permit: bt_pipeline_sink.waits. */
+void bt_cycle_log_waits(struct bt_engine *engine, uint32_t pod_ix);
+
 /* A binding has ended: bt_pipeline_sink.bound. */
 void bt_cycle_log_bound(struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix, bool yes,
 	const struct bt_queue_info *info);

@@ -162,6 +162,21 @@ static void on_group_ended(void *context, const struct bt_group_end *end)
 	bt_cycle_log_group_ended(s->cycle_log, bt_pipeline_engine(s->pipeline), end);
 }
 
+static void on_waits(void *context, uint32_t pod_ix, uint32_t node_ix)
+{
+	const struct bt_scheduler *s = context;
+
+	s->writes.waits(s->writes.context, pod_ix, node_ix);
+	bt_cycle_log_waits(bt_pipeline_engine(s->pipeline), pod_ix);
+}
+
+static void on_preempted(void *context, uint32_t victim_ix, uint32_t preemptor_ix, uint32_t node_ix)
+{
+	const struct bt_scheduler *s = context;
+
+	s->writes.preempted(s->writes.context, victim_ix, preemptor_ix, node_ix);
+}
+
 static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
 {
 	const struct bt_scheduler *s = context;
@@ -309,6 +324,7 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 		.host = s->host,
 		.configs_stand_once = bt_release_has(s->config->gates.release, BT_RULE_CONFIGS_STAND_ONCE),
 		.preempts_in_turn = !s->config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION],
+		.nominates_waiting = s->config->gates.on[BT_GATE_NOMINATED_NODE_NAME_FOR_EXPECTATION],
 		.json = bt_str_is(connection->content_type, "application/json"),
 		.dry = s->flags->shadow,
 		.may_write = may_write,
@@ -349,6 +365,8 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 			.arrives = s->shadow ? arrives : NULL,
 			.cycle_ended = on_cycle_ended,
 			.group_ended = on_group_ended,
+			.waits = on_waits,
+			.preempted = on_preempted,
 			.bound = bound,
 			.context = s},
 		.stages = true,

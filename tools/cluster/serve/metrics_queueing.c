@@ -6,8 +6,8 @@
 #include "metrics_int.h"
 
 static const char *const status_texts[] = {
-	"Success", "Error", "Unschedulable", "UnschedulableAndUnresolvable"};
-static const char *const point_texts[] = {"Filter", "PostFilter", "Bind"};
+	"Success", "Error", "Unschedulable", "UnschedulableAndUnresolvable", "Wait"};
+static const char *const point_texts[] = {"Filter", "PostFilter", "Bind", "Permit"};
 static const char *const plugin_texts[] = {NULL, "DefaultPreemption", "DefaultBinder"};
 
 static void label(struct bt_exposition *x, const char *name, const char *value)
@@ -320,6 +320,19 @@ static void add_placements(const struct metrics_reading *r)
 	add_totals(r, BT_CYCLE_METRIC_PLACEMENT, label_placement);
 }
 
+/* Waits at Permit, of pods that name Workloads. */
+static void label_wait(const struct metrics_reading *r, const struct bt_series *series)
+{
+	label(r->x, "result", status_texts[series->labels[0]]);
+}
+
+static void add_waits(const struct metrics_reading *r)
+{
+	bt_expose(r->x, "scheduler_permit_wait_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[BETA] Duration of waiting on permit.");
+	add_table(r, BT_CYCLE_METRIC_PERMIT_WAIT, label_wait);
+}
+
 /* ---- plugins ---- */
 
 static const char *const run_texts[] = {"PreFilter", "Filter", "PreScore", "Score"};
@@ -361,6 +374,7 @@ static void add_durations(const struct metrics_reading *r)
 	bt_expose(x, "scheduler_queueing_hint_execution_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[ALPHA] Duration for running a queueing hint function of a plugin.");
 	add_table(r, BT_CYCLE_METRIC_HINT, label_hint);
+	add_waits(r);
 	if (r->config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION]) {
 		add_evictions(r);
 	}

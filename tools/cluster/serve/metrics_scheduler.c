@@ -361,12 +361,10 @@ static void add_devices(struct bt_exposition *x, const struct bt_serve_sources *
 	sources->each_device_wait(sources->writer, add_device_waits, x);
 }
 
-/* Metrics of kube-scheduler's that never have a sample here: no pod waits at Permit, and a signature's plan
- * is updated after each placement instead of passing hints to the next pod. */
+/* Metrics of kube-scheduler's that never have a sample here, as a signature's plan is updated after each
+ * placement instead of passing hints to the next pod. */
 static void add_vacant(struct bt_exposition *x)
 {
-	bt_expose(x, "scheduler_permit_wait_duration_seconds", BT_METRIC_HISTOGRAM,
-		"[BETA] Duration of waiting on permit.");
 	bt_expose(x, "scheduler_batch_attempts_total", BT_METRIC_COUNTER,
 		"[ALPHA] Counts of results when we attempt to use batching.");
 	bt_expose(x, "scheduler_batch_cache_flushed_total", BT_METRIC_COUNTER,

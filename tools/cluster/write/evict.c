@@ -118,6 +118,7 @@ static const struct bt_api_pod *group_of(struct bt_writer *writer, const struct 
 static void make_calls(struct bt_writer *writer, struct bt_write_op *op, const struct bt_api_call **out_patch,
 	const struct bt_api_call **out_event)
 {
+	const bool rejected = op->verbs == &bt_rejection_verbs;
 	struct bt_stored_pod *preemptor = bt_arena_zalloc(&writer->scratch, sizeof(*preemptor));
 	struct bt_stored_pod *pod = bt_arena_zalloc(&writer->scratch, sizeof(*pod));
 
@@ -126,7 +127,7 @@ static void make_calls(struct bt_writer *writer, struct bt_write_op *op, const s
 	if (!preemptor->pod.scheduler_name.len) {
 		preemptor->pod.scheduler_name = bt_str("default-scheduler");
 	}
-	const struct bt_api_victim victim = {.pod = &pod->pod};
+	const struct bt_api_victim victim = {.pod = &pod->pod, .rejected = rejected};
 	const struct bt_api_cycle cycle = {.pod = &preemptor->pod,
 		.end = BT_CYCLE_UNSCHEDULABLE,
 		.node = op->node,
@@ -279,3 +280,32 @@ void bt_evict_end(struct bt_writer *writer)
 
 const struct bt_write_op_verbs bt_evict_verbs = {
 	BT_CLASS_EVICT, evict_begin, request, answered, fenced, given_up};
+
+/* ---- a victim that waited at Permit ---- */
+
+/* Source: PreemptPod, framework/preemption, v1.35.4. */
+static void rejection_begin(struct bt_writer *writer, struct bt_write_op *op)
+{
+	const struct bt_api_call *patch, *event;
+
+	bt_sub_relaxed(&writer->report_n, UINT64_C(1));
+	if (!writer->options.dry) {
+		make_calls(writer, op, &patch, &event);
+		bt_log(BT_LOG_INFO, 2, "Preemptor pod rejected a waiting pod",
+			bt_log_fields(bt_log_object("preemptor", op->other.namespace_, op->other.name),
+				bt_log_object("waitingPod", op->pod.namespace_, op->pod.name),
+				bt_log_str("node", op->node)));
+		bt_event_recorder_add(writer->events, event);
+	}
+	bt_write_op_end(op);
+}
+
+static void rejection_given_up(struct bt_writer *writer, struct bt_write_op *op, bool sent)
+{
+	(void)writer;
+	(void)op;
+	(void)sent;
+}
+
+const struct bt_write_op_verbs bt_rejection_verbs = {
+	.class = BT_CLASS_STATUS, .begin = rejection_begin, .given_up = rejection_given_up};

@@ -35,13 +35,27 @@ static bool has_running_victim(const struct bt_cache *cache, const struct bt_dec
 	return false;
 }
 
-/* Upstream clears nominations when it evicts in the background, and a victim is left to be evicted. */
-static void copy_cycle(struct bt_write_op *op, const struct bt_cache *cache,
-	const struct bt_decision *decision, struct bt_str message)
+/* A nomination that the status got during the cycle, or while the pod waited at Permit, is left alone where
+ * the engine keeps it. Source: updatePod, which compares with the pod as it was before, v1.35.4. */
+static enum bt_nomination nomination_of(struct bt_engine *engine, const struct bt_decision *decision)
 {
+	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
+	enum bt_nomination nomination = bt_nomination_of(decision);
+	bool stays = bt_release_has(bt_engine_kubernetes(engine), BT_RULE_CYCLE_CLEARS_WHAT_IT_KNEW) &&
+		     bt_ledger_pod(ledger, decision->pod_ix)->status_node != BT_NAME_NONE;
+
+	return nomination == BT_NOMINATION_CLEAR && stays ? BT_NOMINATION_LEAVE : nomination;
+}
+
+/* Upstream clears nominations when it evicts in the background, and a victim is left to be evicted. */
+static void copy_cycle(struct bt_write_op *op, struct bt_engine *engine, const struct bt_decision *decision,
+	struct bt_str message)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+
 	op->pod = copy_pod(op, cache, decision->pod_ix);
 	op->cycle.end = bt_cycle_end_of(decision);
-	op->cycle.nomination = bt_nomination_of(decision);
+	op->cycle.nomination = nomination_of(engine, decision);
 	op->cycle.message = bt_write_op_copy(op, message);
 	op->cycle.resizes =
 		bt_ledger_pod(cache->ledger, decision->pod_ix)->signature->resize_node != BT_NAME_NONE;
@@ -84,7 +98,7 @@ static void on_cycle_ended(void *context, const struct bt_decision *decision,
 		return;
 	}
 	struct bt_write_op *op = bt_write_op_create(writer, &bt_report_verbs);
-	copy_cycle(op, bt_engine_cache(bt_pipeline_engine(writer->pipeline)), decision, message);
+	copy_cycle(op, bt_pipeline_engine(writer->pipeline), decision, message);
 	bt_write_op_post(op);
 }
 
@@ -116,10 +130,43 @@ static void on_group_ended(void *context, const struct bt_group_end *end)
 	bt_write_op_post(op);
 }
 
+/* Its node becomes the nominated one. Source: bindingCycle, v1.35.4. */
+static void on_waits(void *context, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct bt_writer *writer = context;
+	const struct bt_cache *cache = bt_engine_cache(bt_pipeline_engine(writer->pipeline));
+
+	if (!writer->options.nominates_waiting || !takes_report(writer)) {
+		return;
+	}
+	struct bt_write_op *op = bt_write_op_create(writer, &bt_wait_report_verbs);
+	op->pod = copy_pod(op, cache, pod_ix);
+	op->node = bt_write_op_copy(op, node_name(cache, node_ix));
+	bt_write_op_post(op);
+}
+
+static void on_preempted(void *context, uint32_t victim_ix, uint32_t preemptor_ix, uint32_t node_ix)
+{
+	struct bt_writer *writer = context;
+	const struct bt_cache *cache = bt_engine_cache(bt_pipeline_engine(writer->pipeline));
+
+	if (!takes_report(writer)) {
+		return;
+	}
+	struct bt_write_op *op = bt_write_op_create(writer, &bt_rejection_verbs);
+	op->pod = copy_pod(op, cache, victim_ix);
+	op->other = copy_pod(op, cache, preemptor_ix);
+	op->node = bt_write_op_copy(op, node_name(cache, node_ix));
+	bt_write_op_post(op);
+}
+
 struct bt_pipeline_sink bt_writer_sink(struct bt_writer *writer)
 {
-	return (struct bt_pipeline_sink){
-		.cycle_ended = on_cycle_ended, .group_ended = on_group_ended, .context = writer};
+	return (struct bt_pipeline_sink){.cycle_ended = on_cycle_ended,
+		.group_ended = on_group_ended,
+		.waits = on_waits,
+		.preempted = on_preempted,
+		.context = writer};
 }
 
 /* ---- on the writer's thread ---- */
@@ -204,5 +251,20 @@ static void write_group_report_begin(struct bt_writer *writer, struct bt_write_o
 	bt_write_op_end(op);
 }
 
+static void write_wait_report_begin(struct bt_writer *writer, struct bt_write_op *op)
+{
+	struct bt_stored_pod known;
+
+	bt_sub_relaxed(&writer->report_n, UINT64_C(1));
+	if (!writer->options.dry && bt_status_view(writer, &op->pod, &known) && known.waits) {
+		struct bt_api_cycle cycle = {.pod = &known.pod, .end = BT_CYCLE_WAITS, .node = op->node};
+
+		bt_write_report(writer, &cycle);
+	}
+	bt_write_op_end(op);
+}
+
+const struct bt_write_op_verbs bt_wait_report_verbs = {
+	.class = BT_CLASS_STATUS, .begin = write_wait_report_begin, .given_up = given_up};
 const struct bt_write_op_verbs bt_group_report_verbs = {
 	.class = BT_CLASS_STATUS, .begin = write_group_report_begin, .given_up = given_up};

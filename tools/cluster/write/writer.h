@@ -40,6 +40,7 @@ struct bt_writer_options {
 	const char *host;	 /* for reportingInstance; NULL: this machine's name */
 	bool configs_stand_once; /* BT_RULE_CONFIGS_STAND_ONCE */
 	bool preempts_in_turn;	 /* the gate SchedulerAsyncPreemption is off */
+	bool nominates_waiting;	 /* the gate NominatedNodeNameForExpectation is on */
 	int64_t bind_timeout_ns; /* how long a binding is retried; 0: 30 s. The pipeline's limit */
 	int64_t volume_timeout_ns; /* VolumeBinding's bindTimeoutSeconds; 0: 600 s */
 	int64_t device_timeout_ns; /* DynamicResources' bindingTimeout; 0: 600 s */

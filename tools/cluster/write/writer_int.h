@@ -282,9 +282,12 @@ extern const struct bt_write_op_verbs bt_evict_verbs;
 /* The writer ends: gives up victims that wait for others. */
 void bt_evict_end(struct bt_writer *writer);
 
+/* The event of a victim that waited at Permit and was rejected. */
+extern const struct bt_write_op_verbs bt_rejection_verbs;
+
 /* ---- report.c: reports of cycles ---- */
 
-extern const struct bt_write_op_verbs bt_report_verbs, bt_group_report_verbs;
+extern const struct bt_write_op_verbs bt_report_verbs, bt_wait_report_verbs, bt_group_report_verbs;
 
 /* Writes the events and patches of a cycle. Its pods are bt_status_view's. */
 void bt_write_report(struct bt_writer *writer, struct bt_api_cycle *cycle);

@@ -172,8 +172,12 @@ static void point_at_others(
 
 	for (uint32_t i = 0; i < decision->victim_n; i++) {
 		log->victims = bt_mem_grow(log->victims, i, &log->victim_cap, sizeof(*log->victims));
-		log->victims[i] = (struct bt_api_victim){.pod = &log->cast[1 + i],
-			.terminating = !bt_evicted_take(&log->evicted, decision->victims[i].pod_ix)};
+		const uint32_t pod_ix = decision->victims[i].pod_ix;
+		const bool evicted = bt_evicted_take(&log->evicted, pod_ix),
+			   rejected = bt_evicted_take(&log->rejected, pod_ix);
+
+		log->victims[i] = (struct bt_api_victim){
+			.pod = &log->cast[1 + i], .terminating = !evicted && !rejected, .rejected = rejected};
 	}
 	for (uint32_t i = 0; i < decision->cleared_nominations_n; i++) {
 		log->cleared_nominations = bt_mem_grow(log->cleared_nominations, i,
@@ -218,6 +222,23 @@ void bt_api_log_evict(struct bt_api_log *log, uint32_t pod_ix)
 	bt_evicted_add(&log->evicted, pod_ix);
 }
 
+void bt_api_log_reject(struct bt_api_log *log, uint32_t pod_ix)
+{
+	bt_evicted_add(&log->rejected, pod_ix);
+}
+
+void bt_api_log_waits(struct bt_api_log *log, uint32_t pod_ix, uint32_t node_ix)
+{
+	if (!log->nominates_waiting) {
+		return;
+	}
+	log->cast_n = 0;
+	cast_pod(log, pod_ix, (struct bt_str){.len = 0});
+	struct bt_api_cycle cycle = {
+		.pod = log->cast, .end = BT_CYCLE_WAITS, .node = node_name(log, node_ix)};
+	write_cycle(log, &cycle);
+}
+
 void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix)
 {
 	if (pod_ix >= log->pod_n) {
@@ -236,6 +257,7 @@ void bt_api_log_fini(struct bt_api_log *log)
 	bt_mem_free(log->cast);
 	bt_mem_free(log->cast_ixs);
 	bt_evicted_fini(&log->evicted);
+	bt_evicted_fini(&log->rejected);
 	bt_mem_free(log->victims);
 	bt_mem_free(log->cleared_nominations);
 	bt_api_calls_fini(&log->calls);

@@ -14,12 +14,13 @@
 
 struct bt_api_log_pod;
 
-/* Zeroes but for the first four. Owns: bt_api_log_fini. */
+/* Zeroes but for the first five. Owns: bt_api_log_fini. */
 struct bt_api_log {
 	struct bt_output *output;
 	struct bt_engine *engine;
 	const int64_t *now_ns; /* virtual time, since 1970 */
 	bool preempts_in_turn;
+	bool nominates_waiting; /* gate NominatedNodeNameForExpectation */
 	/* private: */
 	struct bt_api_log_pod *pods; /* by pod_ix */
 	size_t pod_n;
@@ -30,7 +31,7 @@ struct bt_api_log {
 	uint32_t cast_n;
 	struct bt_api_victim *victims;
 	const struct bt_api_pod **cleared_nominations;
-	struct bt_evicted evicted;
+	struct bt_evicted evicted, rejected;
 	struct bt_api_pod group; /* that preempts */
 	size_t cast_cap, cast_ix_cap, victim_cap, cleared_nominations_cap;
 	struct bt_buf line;
@@ -54,6 +55,12 @@ void bt_api_log_decision(struct bt_api_log *log, const struct bt_decision *decis
 
 /* Logs the eviction of a pod for the next decision. */
 void bt_api_log_evict(struct bt_api_log *log, uint32_t pod_ix);
+
+/* The next decision's preemption rejects a pod that waits at Permit. */
+void bt_api_log_reject(struct bt_api_log *log, uint32_t pod_ix);
+
+/* Logs that a pod waits at Permit, assumed on that node. */
+void bt_api_log_waits(struct bt_api_log *log, uint32_t pod_ix, uint32_t node_ix);
 
 /* The pod was deleted; its index may be reused. */
 void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix);

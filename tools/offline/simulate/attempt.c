@@ -71,7 +71,31 @@ static void note_decision(void *context, const struct bt_decision *decision, con
 	}
 }
 
+static void note_wait(void *context, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct bt_simulate_run *run = context;
+
+	if (run->api) {
+		bt_api_log_waits(run->api, pod_ix, node_ix);
+	}
+}
+
+static void note_preempted(void *context, uint32_t victim_ix, uint32_t preemptor_ix, uint32_t node_ix)
+{
+	struct bt_simulate_run *run = context;
+
+	(void)preemptor_ix;
+	(void)node_ix;
+	if (run->api) {
+		bt_api_log_reject(run->api, victim_ix);
+	}
+}
+
 struct bt_pipeline_sink bt_simulate_run_sink(struct bt_simulate_run *run)
 {
-	return (struct bt_pipeline_sink){.cycle_begins = look, .cycle_ended = note_decision, .context = run};
+	return (struct bt_pipeline_sink){.cycle_begins = look,
+		.cycle_ended = note_decision,
+		.waits = note_wait,
+		.preempted = note_preempted,
+		.context = run};
 }

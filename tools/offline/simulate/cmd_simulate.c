@@ -807,6 +807,7 @@ static int open_logs(struct simulation *s)
 		.engine = s->engine,
 		.now_ns = &s->run.now_ns,
 		.preempts_in_turn = !s->config.gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION],
+		.nominates_waiting = s->config.gates.on[BT_GATE_NOMINATED_NODE_NAME_FOR_EXPECTATION],
 	};
 	return (!decisions || s->has_decisions) && (!events || s->has_events) ? BT_EXIT_OK : BT_EXIT_IO;
 }

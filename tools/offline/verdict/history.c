@@ -737,7 +737,7 @@ bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, 
 		.remedy = "correct the configuration or the feature gates"};
 	struct bt_arena arena = {0};
 	const struct bt_api_options how = {history->release, history->config, history->gates, by_columns,
-		{wait_ended, repeats_refusal, &p}};
+		{.ended = wait_ended, .repeats = repeats_refusal, .context = &p}};
 	bool fine = bt_api_open(&p.api, &how, out_error) == BT_OK;
 
 	bt_json_write_begin_object(&p.json);

@@ -25,6 +25,7 @@ struct trial {
 		char message[256];
 	} ends[ENDS]; /* of waits */
 	uint32_t end_n;
+	uint32_t victim_ix, preemptor_ix; /* of the last preempted wait */
 };
 
 static void note_end(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
@@ -38,6 +39,16 @@ static void note_end(void *context, const struct bt_decision *decision, const st
 	t->ends[t->end_n].pod_ix = decision->pod_ix;
 	t->ends[t->end_n].outcome = decision->outcome;
 	snprintf(t->ends[t->end_n++].message, sizeof(t->ends[0].message), "%.*s", BT_STR_ARG(message));
+}
+
+static void note_preempted(void *context, uint32_t victim_ix, uint32_t preemptor_ix, uint32_t node_ix)
+{
+	struct trial *t = context;
+
+	assert_int_equal(t->end_n, 0);
+	assert_int_equal(node_ix, 0);
+	t->victim_ix = victim_ix;
+	t->preemptor_ix = preemptor_ix;
 }
 
 static void begin(struct trial *t, void **state, const char *cpu)
@@ -269,7 +280,7 @@ static void a_victim_that_waits_is_rejected_rather_than_deleted(void **state)
 	begin_waiting(&t, state, "1", pods);
 	bt_engine_destroy(t.engine);
 	const struct bt_engine_options options = {.strict_order = true,
-		.permit = {.ended = note_end, .context = &t},
+		.permit = {.ended = note_end, .preempted = note_preempted, .context = &t},
 		.evictor = {.evict = never},
 		.clock = bt_clock_virtual(&t.now_ns)};
 	t.engine = fixture_engine(&t.config, &options);
@@ -281,6 +292,8 @@ static void a_victim_that_waits_is_rejected_rather_than_deleted(void **state)
 	uint32_t high = add_pod(&t, "priority: 9, " SIZE("1"), BT_ENTERED_QUEUE);
 	assert_int_equal(decide(&t, high).preempt, BT_PREEMPT_FOUND);
 	assert_int_equal(t.end_n, 1);
+	assert_int_equal(t.victim_ix, a);
+	assert_int_equal(t.preemptor_ix, high);
 	assert_string_equal(t.ends[0].message, "0/1 nodes are available: 1 preempted.");
 	assert_int_equal(state_of(&t, a), BT_POD_QUEUED);
 	end(&t);

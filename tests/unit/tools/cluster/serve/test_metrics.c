@@ -881,11 +881,66 @@ static void values_that_are_not_allowed_become_one_series(void **state)
 	bt_buf_fini(&error);
 }
 
+#define WAITED "scheduler_permit_wait_duration_seconds"
+#define PERMIT                                                                                               \
+	"scheduler_framework_extension_point_duration_seconds_count{extension_point=\"Permit\"," PROFILE
+#define MEMBER ", 'workloadRef': {'name': 'w', 'podGroup': 'g'}"
+
+static void set_workload(struct lab *lab)
+{
+	lab_feed(lab, lab_watch_event(lab, BT_WATCH_EVENT_APPLY,
+			      "{'apiVersion': 'scheduling.k8s.io/v1alpha1', 'kind': 'Workload', 'metadata': "
+			      "{'name': 'w', 'namespace': 'default'}, 'spec': {'podGroups': [{'name': 'g', "
+			      "'policy': {'gang': {'minCount': 2}}}]}}"));
+}
+
+static void waits_at_permit_are_measured_by_their_results(void **state)
+{
+	struct serve_test *test = *state;
+	struct bt_pipeline_options options = lab_options(&test->lab);
+	struct bt_buf why = {0};
+	struct bt_gates gates;
+
+	lab_end(&test->lab);
+	options.stages = true;
+	bt_gates_init(&gates, bt_release_find(bt_str("1.35")));
+	assert_int_equal(
+		bt_gates_parse(&gates, bt_str("GenericWorkload=true,GangScheduling=true"), &why), BT_OK);
+	bt_buf_fini(&why);
+	bt_config_init_default(&test->lab.config, &gates);
+	lab_open(&test->lab, &options);
+	test->sources.pipeline = test->lab.pipeline;
+	lab_node(&test->lab, "n1");
+	set_workload(&test->lab);
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "a", ", 'uid': 'a'", MEMBER);
+	lab_pod_event(&test->lab, BT_WATCH_EVENT_APPLY, "b", ", 'uid': 'b'",
+		MEMBER ", 'nodeSelector': {'rack': 'r'}");
+	lab_settle(&test->lab);
+	lab_wait(&test->lab, 301 * LAB_SECOND);
+	struct prometheus *p = metrics_of(test);
+
+	/* The flush after five minutes tries it again. */
+	assert_true(prometheus_value(p, PERMIT ",status=\"Wait\"}") == 2);
+	assert_true(prometheus_value(p, WAITED "_count{result=\"Unschedulable\"}") == 1);
+	assert_true(prometheus_value(p, WAITED "_sum{result=\"Unschedulable\"}") == 301);
+	free(p);
+	lab_node_event(&test->lab, BT_WATCH_EVENT_APPLY, "n2", ", 'labels': {'rack': 'r'}");
+	for (int i = 0; i < 3; i++) {
+		lab_wait(&test->lab, 20 * LAB_SECOND);
+	}
+	p = metrics_of(test);
+	assert_true(prometheus_value(p, WAITED "_count{result=\"Success\"}") == 1);
+	assert_true(prometheus_value(p, PERMIT ",status=\"Success\"}") == 1);
+	free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			a_bound_pod_is_counted_when_its_binding_has_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			waits_at_permit_are_measured_by_their_results, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failed_binding_is_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_refused_pod_counts_for_the_plugins_that_refuse_it, setup, teardown),

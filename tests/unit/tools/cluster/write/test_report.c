@@ -451,6 +451,77 @@ static void a_nomination_is_made_and_taken_back(void **state)
 	assert_string_equal(fake.calls[open_call(STATUS)].body, "{\"status\":{\"nominatedNodeName\":null}}");
 }
 
+static void begin_as(const char *release, struct bt_writer_options options)
+{
+	struct bt_gates gates;
+
+	finish(NULL);
+	fake_begin(options);
+	bt_gates_init(&gates, bt_release_find(bt_str(release)));
+	bt_config_init_default(&config, &gates);
+	fake.engine = fixture_engine(&config, &(struct bt_engine_options){0});
+}
+
+static void a_pod_that_waits_at_permit_is_nominated_if_the_gate_is_on(void **state)
+{
+	struct bt_node_object node = {.meta = {.name = BT_STR("n1")}};
+	uint32_t node_ix;
+
+	(void)state;
+	for (int on = 0; on < 2; on++) {
+		begin_as("1.35", (struct bt_writer_options){.qps = -1, .nominates_waiting = on});
+		const struct bt_pipeline_sink sink = bt_writer_sink(fake.writer);
+		uint32_t pod_ix = add_pod("p");
+
+		assert_int_equal(bt_engine_apply_node(fake.engine, &node, &node_ix), BT_OK);
+		sink.waits(sink.context, pod_ix, node_ix);
+		fake_pass(0);
+		assert_int_equal(fake.call_n, on);
+	}
+	assert_string_equal(
+		fake.calls[open_call(STATUS)].body, "{\"status\":{\"nominatedNodeName\":\"n1\"}}");
+}
+
+static void a_nomination_that_the_engine_keeps_is_left_in_the_status(void **state)
+{
+	static const char *const releases[] = {"1.35", "1.36"};
+	struct bt_node_object node = {.meta = {.name = BT_STR("n1")}};
+	uint32_t node_ix, pod_ix;
+	enum bt_entry entry;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin_as(releases[i], (struct bt_writer_options){.qps = -1});
+		struct bt_object pod = fake_pod("p", "u", "7", "");
+
+		assert_int_equal(bt_engine_apply_node(fake.engine, &node, &node_ix), BT_OK);
+		pod.pod.nominated_node_name = bt_str("n1");
+		pod.pod.spec.scheduler_name = bt_str("default-scheduler");
+		hear(BT_WATCH_EVENT_APPLY, &pod);
+		assert_int_equal(bt_engine_add_pod(fake.engine, &pod.pod, &entry, &pod_ix), BT_OK);
+		refuse(pod_ix, "m");
+		assert_true(!strstr(fake.calls[open_call(STATUS)].body, "nominatedNodeName") == (i == 0));
+	}
+}
+
+static void a_victim_that_waited_at_permit_gets_an_event_alone(void **state)
+{
+	struct bt_node_object node = {.meta = {.name = BT_STR("n1")}};
+	uint32_t node_ix;
+
+	(void)state;
+	begin_as("1.35", (struct bt_writer_options){.qps = -1});
+	const struct bt_pipeline_sink sink = bt_writer_sink(fake.writer);
+	uint32_t victim_ix = add_pod("p"), pod_ix = add_pod("q");
+
+	assert_int_equal(bt_engine_apply_node(fake.engine, &node, &node_ix), BT_OK);
+	sink.preempted(sink.context, victim_ix, pod_ix, node_ix);
+	fake_pass(0);
+	assert_int_equal(fake.call_n, 1);
+	says(open_call(EVENTS), "\"action\":\"Preempting\",\"reason\":\"Preempted\"");
+	says(open_call(EVENTS), "\"note\":\"Preempted by pod q on node n1\"");
+}
+
 static void placed_and_gated_pods_are_not_reported(void **state)
 {
 	struct bt_decision decision = {.pod_ix = add_pod("p"), .outcome = BT_PLACED};
@@ -885,6 +956,9 @@ int main(void)
 		CASE(a_group_that_nobody_has_shown_is_not_patched),
 		CASE(a_patch_is_tried_a_few_times),
 		CASE(a_nomination_is_made_and_taken_back),
+		CASE(a_pod_that_waits_at_permit_is_nominated_if_the_gate_is_on),
+		CASE(a_nomination_that_the_engine_keeps_is_left_in_the_status),
+		CASE(a_victim_that_waited_at_permit_gets_an_event_alone),
 		CASE(placed_and_gated_pods_are_not_reported),
 		CASE(an_event_seen_again_becomes_a_series),
 		CASE(a_long_series_is_written_every_half_hour),
