@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pod disruption budgets: which pods each counts, and replacing and removing them.
+ * Pod disruption budgets: the pods that each one covers, and replacing and removing them.
  */
 #include "object_fixture.h"
 
@@ -22,7 +22,7 @@ static void guard(struct fixture *f, struct bt_budgets *budgets, const char *spe
 	bt_budgets_apply(budgets, intern_of(f), &fixture_read(f, f->text.ptr)->pdb);
 }
 
-/* Does the only budget count the pod web-1 with these metadata? */
+/* Does the only budget cover the pod web-1 with these metadata? */
 static bool counts(struct fixture *f, const struct bt_budgets *budgets, const char *metadata)
 {
 	bt_buf_clear(&f->text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a pod is spread by without constraints of its own: the Services that select it and its controller.
+ * Default spread selectors: of the Services that select a pod, and of its controller.
  */
 #include "object_fixture.h"
 
@@ -35,7 +35,7 @@ static void replica_set(
 		&read_named(f, "ReplicaSet", name, selector)->workload);
 }
 
-/* The keys that the pod is spread by, each with its values; metadata: of the pod. */
+/* The keys of the pod's selector, each with its values; metadata: the pod's. */
 static void assert_keys(
 	struct fixture *f, struct bt_default_spread_selectors *w, const char *metadata, const char *wanted)
 {
@@ -92,7 +92,7 @@ static void a_service_is_replaced_and_removed(void **state)
 	assert_keys(f, &w, POD, "app=web ");
 	service(f, &w, "two", "selector: {tier: front}");
 	service(f, &w, "three", "selector: {tier: front}");
-	/* The first, the last and one between of the namespace's list. */
+	/* The first, the last and a middle one of the namespace's list. */
 	assert_int_equal(
 		bt_default_spread_selectors_remove_service(&w, namespace_, fixture_name(f, "two")), BT_OK);
 	assert_keys(f, &w, POD, "tier=front app=web ");

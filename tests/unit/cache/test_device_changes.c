@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What an update of a claim or class of devices changes, as queueing hints ask.
+ * What an update of a claim or class of devices changes, for queueing hints.
  */
 #include "object_fixture.h"
 
@@ -15,7 +15,7 @@
 	    "generation: " generation ", resourceSliceCount: 1}, devices: [{name: a}]}}"
 
 struct row {
-	const char *old, *new; /* old NULL: it is new */
+	const char *old, *new; /* old NULL: a new object */
 	uint32_t changes;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Claims that pods of a PodGroup share: what one of them is getting, and whom they are reserved for.
+ * Claims shared by pods of a PodGroup: pending allocations, and consumers.
  */
 #include "device_fixture.h"
 
@@ -30,7 +30,7 @@ static void configure(struct fixture *f, bool group_claims)
 	bt_devices_configure(f->cache->devices, &features, &judge);
 }
 
-/* ---- what a claim is getting ---- */
+/* ---- pending allocations ---- */
 
 /* A pod gets device a for claim c, or shares it. */
 static void assume(struct fixture *f, uint32_t pod_ix, bool shared)
@@ -82,7 +82,7 @@ static void devices_that_pods_share_count_once_until_the_last_has_gone(void **st
 	assume(f, 2, true);
 	assume(f, 3, true);
 	assert_int_equal(use_of(f, "p", "a").pending_n, 1);
-	/* The one that they count with may go first. */
+	/* The pod that counts the device may end first. */
 	for (uint32_t pod = 1; pod <= 2; pod++) {
 		bt_devices_revert(f->cache->devices, pod);
 		assert_int_equal(use_of(f, "p", "a").pending_n, 1);
@@ -110,14 +110,14 @@ static void nothing_is_pending_of_a_shared_claim_that_one_pod_has_got(void **sta
 	assert_true(claim_of(f, "c")->allocated && !claim_of(f, "c")->pending);
 	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
 	assert_true(bt_devices_pending(f->cache->devices, 2, &n)->lapsed);
-	/* What the other one was getting is not what another claim in the same place gets. */
+	/* A pending allocation does not pass to another claim with the same index. */
 	cache_remove(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
 	device_claim(f, "e", "", "");
 	bt_devices_keep(f->cache->devices, 2, signature, fixture_name(f, "pod2"), fixture_name(f, "uid2"));
 	assert_false(claim_of(f, "e")->allocated);
 }
 
-/* ---- whom claims are reserved for ---- */
+/* ---- consumers ---- */
 
 #define MEMBER(claim) "schedulingGroup: {podGroupName: g}, resourceClaims: [{" claim "}]"
 
@@ -171,7 +171,7 @@ static void a_claim_that_pod_and_group_name_alike_is_the_groups(void **state)
 		assert_int_equal(is.uid, fixture_name(f, cases[i].groups ? "g-uid" : "pod-uid"));
 		assert_int_equal(is.pod_group, cases[i].groups ? fixture_name(f, "g") : BT_NAME_NONE);
 	}
-	/* Made anew, and gone. */
+	/* Re-created, then deleted. */
 	add_group(f, bt_str("g-uid-2"));
 	assert_int_equal(consumer(f, cases[0].spec).uid, fixture_name(f, "g-uid-2"));
 	bt_devices_remove_group(f->cache->devices, fixture_name(f, "default"), fixture_name(f, "g"));

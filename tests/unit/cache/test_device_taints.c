@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DeviceTaintRules: which devices they cover, and when devices get other taints by them.
+ * DeviceTaintRules: the devices that they select, and when they change devices' taints.
  */
 #include "cache/devices.h"
 #include "device_fixture.h"
@@ -9,13 +9,13 @@
 #define RULES  6
 #define ROUNDS 3000
 
-/* A rule in plain words: what it names, '*' for any, and its taint's value. */
+/* A rule as plain values: its selector, '*' for any, and its taint's value. */
 struct plain_rule {
-	bool there, nothing; /* nothing: it has no selector */
+	bool there, nothing; /* nothing: no selector */
 	char driver, pool, device, value;
 };
 
-/* Every device there is, driver d: pool, device. */
+/* Every device of driver d: pool, device. */
 static const char devices[][2] = {{'p', 'a'}, {'p', 'b'}, {'q', 'a'}};
 
 static void *judge_create(const struct bt_device_features *features)
@@ -78,7 +78,7 @@ static const struct bt_object *read_rule(struct fixture *f, size_t number, const
 	return fixture_read(f, f->text.ptr);
 }
 
-/* How many rules taint a device with a value, by the cache. */
+/* The number of rules that taint a device with a value, from the cache. */
 static uint32_t tainted(struct fixture *f, size_t device, char value)
 {
 	const struct bt_device_store *store = f->cache->view.devices;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Devices: what claims have of them, what decided pods are getting, which pools a node can reach, and which
- * answers of selectors are kept.
+ * Devices: allocations of claims, pending allocations of decided pods, the pools of a node, and
+ * cached results of selectors.
  */
 #include "device_fixture.h"
 
-/* ---- a judge that counts how often it is asked ---- */
+/* ---- an evaluator that counts its calls ---- */
 
 static uint32_t asked_n;
 
@@ -20,7 +20,7 @@ static void judge_destroy(void *judge)
 	assert_ptr_equal(judge, &asked_n);
 }
 
-/* "yes" and numbers match, "no" does not, "shared" matches what may be shared, all else fails. */
+/* "yes" and numbers match, "no" does not, "shared" matches shareable devices, everything else fails. */
 static enum bt_device_answer judge_ask(void *judge, struct bt_intern *intern, uint32_t expression,
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error)
 {
@@ -41,7 +41,7 @@ static enum bt_device_answer judge_ask(void *judge, struct bt_intern *intern, ui
 	return BT_DEVICE_FAILED;
 }
 
-/* The expression, the device and a list of both; "?" fails. */
+/* Returns the expression, the device and a list of both; "?" fails. */
 static enum bt_device_answer judge_derive(void *judge, struct bt_name_refs *held, struct bt_arena *arena,
 	uint32_t expression, uint32_t driver, const struct bt_device *device, struct bt_attribute *out_value,
 	struct bt_buf *out_error)
@@ -183,7 +183,7 @@ static void what_a_pod_assumes_is_its_claims_when_it_is_kept(void **state)
 	assert_int_equal(claim->reserved_for[0].uid, fixture_name(f, "uid"));
 	assert_true(use_of(f, "p", "a").allocated);
 	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
-	/* A second pod shares the claim, and a third, and the first is not noted twice. */
+	/* A second pod shares the claim, and a third, and the first is recorded once. */
 	for (int i = 0; i < 2; i++) {
 		bt_devices_keep(
 			f->cache->devices, 8, signature, fixture_name(f, "pod2"), fixture_name(f, "uid2"));
@@ -247,7 +247,7 @@ static void a_claim_that_goes_while_it_is_pending_leaves_nothing(void **state)
 	assert_int_equal(ix_of(f, "third"), choice.claim_ix);
 }
 
-/* A pod may name one claim twice: then two choices wait for it, and its place is given back once. */
+/* A pod may name one claim twice: then two choices are pending, and its index is freed once. */
 static void a_claim_that_a_pod_names_twice_gives_its_place_back_once(void **state)
 {
 	struct fixture *f = *state;
@@ -300,7 +300,7 @@ static void what_is_shown_of_a_claim_before_its_allocation_does_not_take_that_ba
 	assert_int_equal(claim_of(f, "c")->reserved_for[0].uid, fixture_name(f, "uid"));
 	assert_int_equal(claim_of(f, "c")->allocation.results[0].device, fixture_name(f, "a"));
 	assert_true(use_of(f, "p", "a").allocated);
-	/* Once it has been shown, the source has the word. */
+	/* After the first event events alone count. */
 	device_claim(f, "c", "", ALLOCATED("device: a"));
 	device_claim(f, "c", "", "");
 	assert_false(claim_of(f, "c")->allocated);
@@ -318,7 +318,7 @@ static void what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free(void 
 	device_claim(f, "c", "", "");
 	assert_true(let_go(f, 7));
 	assert_false(let_go(f, 7));
-	/* Not shown at all it stays as it is; what is shown then counts. */
+	/* Without any event it stays allocated; later events count. */
 	bt_devices_deallocate(f->cache->devices, ix_of(f, "c"));
 	keep_for_pod(f);
 	assert_false(let_go(f, 7));
@@ -327,7 +327,7 @@ static void what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free(void 
 	assert_false(claim_of(f, "c")->allocated);
 }
 
-/* It was allocated and free again before the binder's answer came. */
+/* It was allocated and deallocated again before the binder's answer. */
 static void what_was_shown_while_it_was_pending_is_not_allocated_again(void **state)
 {
 	struct fixture *f = *state;
@@ -348,7 +348,7 @@ static void what_was_shown_while_it_was_pending_is_not_allocated_again(void **st
 	assert_false(use_of(f, "p", "a").allocated);
 }
 
-/* The source may show what the binder has written before the binder says so. */
+/* The watch may show the binder's write before the binder answers. */
 static void a_share_that_is_shown_while_it_is_pending_stays_when_the_binder_answers(void **state)
 {
 	struct fixture *f = *state;
@@ -384,7 +384,7 @@ static void another_claim_of_the_name_begins_anew(void **state)
 	devices_apply(f, other);
 	assert_false(claim_of(f, "c")->allocated);
 	assert_false(use_of(f, "p", "a").allocated);
-	/* What is pending for the first one is nothing to the second. */
+	/* The first one's pending choices do not concern the second. */
 	device_claim(f, "c", "", "");
 	const struct bt_device_result result = result_for(f, "a");
 	const struct bt_device_choice choice = {
@@ -399,7 +399,7 @@ static void another_claim_of_the_name_begins_anew(void **state)
 	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
 }
 
-/* ---- what binders have written ---- */
+/* ---- writes of binders ---- */
 
 static void claim_at(struct fixture *f, const char *version, const char *status)
 {
@@ -414,8 +414,8 @@ static void claim_at(struct fixture *f, const char *version, const char *status)
 
 static const char of_a[] = "allocation: {devices: {results: [{request: r, driver: d, pool: p, device: a}]}}";
 
-/* Claim c is shown as of version 10, pod 7 gets device a for it, and its binder has written that as of that
- * version, which makes so many changes. Returns the claim. */
+/* Claim c is shown at version 10, pod 7 gets device a for it, and its binder has written that at this
+ * version, with this many changes. Returns the claim. */
 static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved, uint32_t change_n)
 {
 	const struct bt_device_result result = result_for(f, "a");
@@ -446,13 +446,13 @@ static void what_a_binder_has_written_counts_until_as_young_a_claim_is_shown(voi
 	assert_int_equal(write_for_pod(f, 20, true, BT_CHANGED_CLAIM_STATUS), ix_of(f, "c"));
 	assert_true(claim_of(f, "c")->allocated && use_of(f, "p", "a").allocated);
 	assert_int_equal(claim_of(f, "c")->reserved_for[0].uid, fixture_name(f, "uid"));
-	/* An older version does not take it back, whatever it has, and though its pod has gone. */
+	/* An older version does not revert it, even after its pod was deleted. */
 	claim_at(f, "19", "reservedFor: [{resource: pods, name: x, uid: x}]");
 	assert_false(let_go(f, 7));
 	assert_true(claim_of(f, "c")->allocated && use_of(f, "p", "a").allocated);
 	assert_int_equal(claim_of(f, "c")->reserved_n, 1);
 	assert_int_equal(claim_of(f, "c")->reserved_for[0].uid, fixture_name(f, "uid"));
-	/* Shown as it was written, and as it was after that. */
+	/* Shown as written, and with a later change. */
 	claim_at(f, "20", of_a);
 	assert_true(claim_of(f, "c")->allocated);
 	claim_at(f, "21", "");
@@ -497,7 +497,7 @@ static void a_claim_of_a_binding_that_failed_stays_allocated_but_is_nobodys(void
 	assert_true(claim_of(f, "c")->allocated);
 	assert_int_equal(claim_of(f, "c")->reserved_n, 0);
 	bt_devices_deallocate(f->cache->devices, ix_of(f, "c"));
-	/* What is shown from before it was written does not allocate it. */
+	/* An event from before the write does not allocate it. */
 	claim_at(f, "19", of_a);
 	assert_false(claim_of(f, "c")->allocated || use_of(f, "p", "a").allocated);
 }
@@ -524,7 +524,7 @@ static void what_was_written_of_a_claim_that_has_gone_is_nothing_to_its_successo
 		BT_NO_CLAIM);
 	assert_int_equal(changes, 0);
 	assert_false(claim_of(f, "c")->allocated);
-	/* What is pending for the one that has gone ends with the binding. */
+	/* The deleted one's pending choice ends with the binding. */
 	bt_devices_revert(f->cache->devices, 7);
 	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
 }
@@ -625,9 +625,9 @@ static void a_pool_needs_all_slices_of_its_newest_generation(void **state)
 	const struct bt_device_pool *pool = &pools_of(f, n1)->items[0];
 	assert_false(pool->incomplete || pool->invalid);
 	assert_int_equal(pool->slice_n, 2);
-	/* Slices come by name. */
+	/* Slices are sorted by name. */
 	assert_int_equal(f->cache->view.devices->slices[pool->slices[0]].name, fixture_name(f, "s1"));
-	/* A slice of a newer generation elsewhere makes this one obsolete. */
+	/* A newer generation on another node makes this slice obsolete. */
 	device_slice(f, "s3", "name: p, generation: 2, resourceSliceCount: 2",
 		"nodeName: n2, devices: [{name: c}]");
 	assert_int_equal(pools_of(f, n1)->items[0].slice_n, 2);
@@ -671,7 +671,7 @@ static void a_pool_with_equal_names_or_unknown_counters_is_invalid(void **state)
 		device_slice(f, "s1", POOL("p"), text);
 		assert_true(pools_of(f, n1)->items[0].invalid);
 	}
-	/* With the counter it is fine, and a set that comes twice is not. */
+	/* With the counter it is valid; a duplicate set is not. */
 	static const char counted[] = "name: p, generation: 1, resourceSliceCount: 2";
 	device_slice(f, "s1", counted, text);
 	device_slice(
@@ -718,7 +718,7 @@ static void reach_is_decided_by_selectors_and_by_devices(void **state)
 	device_slice(f, "s3", POOL("r"), "perDeviceNodeSelection: true, devices: [{name: a, nodeName: n2}]");
 	device_slice(f, "s4", POOL("t"), "devices: [{name: a}]");
 	assert_int_equal(pools_of(f, n1)->n, 2);
-	/* A node that changes is asked about anew. */
+	/* The pools of a changed node are computed again. */
 	fixture_node(f, "name: n1, labels: {zone: b}", "", "");
 	assert_int_equal(pools_of(f, n1)->n, 1);
 	assert_int_equal(pools_of(f, n1)->items[0].pool, fixture_name(f, "q"));
@@ -791,7 +791,7 @@ static void an_answer_is_kept_until_the_slice_changes(void **state)
 		assert_int_equal(ask_device(f, "no", false), BT_DEVICE_NO);
 	}
 	assert_int_equal(asked_n, 2);
-	/* Failures are not kept. */
+	/* Failures are not cached. */
 	assert_int_equal(ask_device(f, "?", false), BT_DEVICE_FAILED);
 	assert_int_equal(ask_device(f, "?", false), BT_DEVICE_FAILED);
 	assert_int_equal(asked_n, 4);
@@ -846,7 +846,7 @@ static void a_shared_device_can_be_shown_as_a_single_one(void **state)
 	}
 }
 
-/* What the expression says of the slice's device; NULL: it fails. */
+/* The expression's value for the slice's device; NULL: it fails. */
 static const char *derived_of(struct fixture *f, const char *expression, uint32_t device_ix)
 {
 	const struct bt_device_store *store = f->cache->view.devices;
@@ -882,7 +882,7 @@ static void what_is_derived_is_kept_by_expression_and_device(void **state)
 	assert_string_equal(derived_of(f, "yes", 0), "yes of c");
 }
 
-/* So many are kept; then all are dropped when a cycle begins, with their texts. */
+/* This many are cached; then all are dropped at the start of a cycle, with their texts. */
 static void what_is_derived_is_bounded(void **state)
 {
 	struct fixture *f = *state;
@@ -902,7 +902,7 @@ static void what_is_derived_is_bounded(void **state)
 	assert_string_equal(derived_of(f, "0", 0), "0 of a");
 }
 
-/* ---- what has gone ---- */
+/* ---- removal ---- */
 
 #define MANY 600
 
@@ -939,7 +939,7 @@ static void devices_and_pools_end_with_their_slices(void **state)
 	configure(f, true);
 	for (int i = 0; i < MANY; i++) {
 		show_slice(f, i);
-		show_slice(f, i); /* as it was */
+		show_slice(f, i); /* unchanged */
 		snprintf(name, sizeof(name), "slice-%d", i);
 		if (i == 7) {
 			assert_true(is_known(f, "device-7"));
@@ -957,7 +957,7 @@ static void devices_and_pools_end_with_their_slices(void **state)
 	}
 }
 
-/* How many devices are known. */
+/* The number of known devices. */
 static uint32_t known_devices(const struct fixture *f)
 {
 	const struct bt_device_store *store = f->cache->view.devices;
@@ -1017,7 +1017,7 @@ static void what_was_found_for_a_pod_outlives_slices_and_nodes(void **state)
 	bt_devices_keep(f->cache->devices, 7, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
 	bt_devices_release_names(f->cache->devices);
 	assert_true(is_known(f, "own-node") && is_known(f, "own-pool") && is_known(f, "own-device"));
-	/* It is shown as it was before. */
+	/* It is shown unchanged. */
 	device_claim(f, "c", "", "");
 	bt_devices_release_names(f->cache->devices);
 	assert_true(claim_of(f, "c")->allocated);
@@ -1028,7 +1028,7 @@ static void what_was_found_for_a_pod_outlives_slices_and_nodes(void **state)
 	assert_int_equal(known_devices(f), 0);
 }
 
-/* Numbers that match are followed by questions that fail, under the same names. */
+/* Expressions that match are followed by failing ones with the same names. */
 static void expressions_end_with_their_claims_and_answers_stay_right(void **state)
 {
 	struct fixture *f = *state;
@@ -1054,7 +1054,7 @@ static void expressions_end_with_their_claims_and_answers_stay_right(void **stat
 		remove_one(f, BT_KIND_RESOURCE_CLAIM, "c");
 		bt_devices_release_names(f->cache->devices);
 	}
-	/* As many as answers are kept for. */
+	/* As many as cached results. */
 	assert_in_range(bt_intern_count(f->cache->dictionary->intern), before, before + 300);
 }
 

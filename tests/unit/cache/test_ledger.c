@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The three sets, and what pods use on nodes.
+ * The three sets of pods, and nodes' usage.
  */
 #include "object_fixture.h"
 #include "seed.h"
@@ -57,7 +57,7 @@ static void rare_resources_count_like_others(void **state)
 	assert_int_equal(used(f, "example.com/x", first), 4);
 	assert_int_equal(used(f, "example.com/x", first + 1), 0);
 	assert_int_equal(usage->rare->count, 1);
-	/* A pod that is tried out counts meanwhile. */
+	/* During a trial the pod counts. */
 	bt_ledger_try_begin(ledger, first + 1);
 	bt_ledger_try(ledger, pod, first + 1, true);
 	assert_int_equal(used(f, "example.com/x", first + 1), 2);
@@ -224,7 +224,7 @@ static void pods_wait_for_nodes_that_are_not_known_yet(void **state)
 	assert_int_equal(bt_ledger_usage(f->cache->ledger)->nodes[node].used[BT_CPU], 500);
 }
 
-/* The order of pods on a node is that of upstream's lists: it tells who of equals is preempted. */
+/* Pods on a node have the order of upstream's lists, which decides the victim among equals. */
 static void the_last_pod_of_a_node_takes_the_place_of_one_that_goes(void **state)
 {
 	static const uint32_t removed[] = {1, 4, 3, 0, 2};
@@ -278,7 +278,7 @@ static void each_change_is_in_the_journal(void **state)
 	assert_int_equal(usage->journal_end, at + 2);
 }
 
-/* Any history of assumptions ends with usage at zero, and with every assumption ended. */
+/* After any history of assumptions usage is zero, and every assumption has ended. */
 static void random_histories_return_to_zero(void **state)
 {
 	struct fixture *f = *state;
@@ -344,7 +344,7 @@ static void a_priority_whose_pods_have_gone_comes_back_as_its_own(void **state)
 	struct bt_ledger *ledger = f->cache->ledger;
 	uint32_t node = two_nodes(f), five = fixture_pod(f, "containers: [{name: a}], priority: 5");
 
-	/* Another priority gets what was known of the first. */
+	/* A new priority takes over the first one's entry. */
 	bt_ledger_remove(ledger, five);
 	uint32_t seven = fixture_pod(f, "containers: [{name: a}], priority: 7");
 	five = fixture_pod(f, "containers: [{name: a}], priority: 5");
@@ -352,7 +352,7 @@ static void a_priority_whose_pods_have_gone_comes_back_as_its_own(void **state)
 	assert_int_equal(bt_ledger_lowest_priority(ledger), 7);
 	bt_ledger_assume(ledger, five, node);
 	assert_int_equal(bt_ledger_lowest_priority(ledger), 5);
-	/* Several in a row, the first of which goes. */
+	/* Several in a row; the first is removed. */
 	uint32_t other = fixture_pod(f, "containers: [{name: a}], priority: 5");
 	bt_ledger_remove(ledger, five);
 	assert_int_equal(bt_ledger_lowest_priority(ledger), 7);
@@ -436,7 +436,7 @@ static void room_of_nodes_that_have_gone_is_given_up(void **state)
 	}
 }
 
-/* A model of one node's list: the last one takes the place of one that goes. */
+/* A model of a node's list: the last pod takes the place of a removed one. */
 static void a_pod_that_gets_another_index_keeps_its_place_on_its_node(void **state)
 {
 	struct fixture *f = *state;
@@ -484,7 +484,7 @@ static void a_pod_that_gets_another_index_keeps_its_place_on_its_node(void **sta
 	assert_unused(bt_ledger_usage(ledger), node);
 }
 
-/* Names of pods in the order of upstream's list of their node, and what they use. */
+/* Names of pods in the order of upstream's list of their node, and their requests. */
 struct listed {
 	uint32_t names[40], n;
 	int64_t milli_cpu;
@@ -515,7 +515,7 @@ static void unlist(struct listed *l, uint32_t name, int64_t milli_cpu)
 	fail();
 }
 
-/* A pod comes to the node, changes there, or goes. small and large: pods as they may be, on the node. */
+/* Adds a pod to the node, changes or removes it. small and large: variants of the pod on the node. */
 static void change_any(struct bt_ledger *ledger, struct bt_rng *rng, uint32_t name,
 	const struct bt_pod sizes[2], struct listed *now)
 {
@@ -646,7 +646,7 @@ static void a_lifted_pod_counts_nowhere_until_it_is_put_back(void **state)
 	bt_ledger_lift(ledger, low);
 	assert_int_equal(usage->nodes[node].pod_n, 1);
 	assert_int_equal(bt_node_used(usage, BT_CPU, node), 0);
-	assert_int_equal(usage->ports[node].n, 0); /* a port is free as soon as one of its pods has gone */
+	assert_int_equal(usage->ports[node].n, 0); /* a port is free after the removal of one of its pods */
 	assert_int_equal(usage->journal_end, journal_end + 1);
 	assert_int_equal(bt_ledger_first_on(ledger, node), last);
 	assert_int_equal(bt_ledger_next(ledger, last), low);
@@ -660,7 +660,7 @@ static void a_lifted_pod_counts_nowhere_until_it_is_put_back(void **state)
 	assert_int_equal(bt_ledger_first_on(ledger, node), last);
 }
 
-/* Counters have room for 64 pods at first, and those that are set apart come on top. */
+/* Counters initially have room for 64 pods; set-aside pods come on top. */
 static void pods_that_are_set_apart_are_counted_beyond_the_first_room(void **state)
 {
 	struct fixture *f = *state;

@@ -19,7 +19,7 @@ static struct bt_node_desc *describe(struct fixture *f, struct words words)
 	return bt_node_desc_create(f->cache->dictionary, &fixture_read(f, f->text.ptr)->node);
 }
 
-/* Are two nodes alike for decisions? What events would say of the change goes into out_actions. */
+/* Are two nodes equal for decisions? out_actions: the actions of the change's event. */
 static bool alike(struct fixture *f, struct words old, struct words new, uint32_t *out_actions)
 {
 	struct bt_node_desc *a = describe(f, old), *b = describe(f, new);
@@ -96,7 +96,7 @@ static void a_node_may_have_any_number_of_resources(void **state)
 	struct bt_buf list = {0};
 	enum { N = 200 };
 
-	/* Their slots are not in the order in which the node has them. */
+	/* Their slots are not in the node's order. */
 	for (int i = N; i > 0; i -= 3) {
 		char name[32];
 
@@ -165,13 +165,13 @@ static void a_heartbeat_is_alike_for_decisions_and_an_event_for_hints(void **sta
 			BT_UPDATE_NODE_TAINT},
 		{{"", "", "declaredFeatures: [NobodyKnowsThis]"}, {"", "", ""},
 			BT_UPDATE_NODE_DECLARED_FEATURE},
-		/* What the scheduler does not count, and less than a thousandth. */
+		/* Resources that the scheduler ignores, and less than a thousandth. */
 		{{"", "", "allocatable: {storage: 1Gi}"}, {"", "", "allocatable: {storage: 2Gi}"},
 			BT_UPDATE_NODE_ALLOCATABLE},
 		{{"", "", "allocatable: {cpu: 999999u}"}, {"", "", "allocatable: {cpu: 1}"},
 			BT_UPDATE_NODE_ALLOCATABLE},
 		{{"labels: {a: b, c: d}", "", ""}, {"labels: {c: d, a: b}", "", ""}, 0},
-		/* Images are looked at one by one. */
+		/* Images are compared one by one. */
 		{{"", "", "images: [{names: [a, b], sizeBytes: 5}]"}, {"", "", ""}, 0},
 		{{"resourceVersion: '1'", "", ""}, {"resourceVersion: '2'", "", ""}, 0},
 	};
@@ -223,7 +223,7 @@ static uint32_t declared(const char *first, const char *second)
 	return bt_features_declared(&(struct bt_str_list){.items = names, .n = 2});
 }
 
-/* Upstream's merge has passed them. */
+/* Upstream's merge has passed them already. */
 static void features_behind_a_later_name_are_not_seen(void **state)
 {
 	static const char restarts[] = "RestartAllContainersOnContainerExits",
@@ -243,7 +243,7 @@ static void facts_outlive_the_description(void **state)
 	struct bt_node_desc *d =
 		describe(f, (struct words){"labels: {a: b}", "taints: [{key: k, effect: NoExecute}]",
 				    "allocatable: {cpu: '2', example.com/x: '0', pods: '3'}"});
-	/* Names mean as much as long as somebody holds them. */
+	/* A name keeps its meaning while it is held. */
 	uint32_t a = fixture_name(f, "a"), b = fixture_name(f, "b"), k = fixture_name(f, "k");
 	struct bt_node_facts facts;
 

@@ -54,7 +54,7 @@ static void a_zone_that_was_empty_comes_last(void **state)
 	bt_node_order_fini(&order);
 }
 
-/* As upstream, whose list is made when a node comes or goes. */
+/* As upstream, whose list is rebuilt when a node is added or removed. */
 static void a_change_of_zone_shows_with_the_next_node_that_comes_or_goes(void **state)
 {
 	struct bt_node_order order = three_zones();

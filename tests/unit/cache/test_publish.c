@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Versions of the nodes: what is visible when, which slots are reused, and what deltas bring back.
+ * Versions of the nodes: visibility, reuse of slots, and results of deltas.
  */
 #include "object_fixture.h"
 
@@ -27,7 +27,7 @@ static struct bt_delta removal(struct fixture *f, const char *name)
 	return delta;
 }
 
-/* Has the publisher take a delta; returns it as that left it. */
+/* The publisher applies a delta; returns it afterwards. */
 static struct bt_delta take(struct fixture *f, struct bt_delta delta)
 {
 	bt_publisher_take(f->cache->publisher, &delta);
@@ -47,7 +47,7 @@ static struct bt_published look(struct fixture *f)
 	return published;
 }
 
-/* The pods of a live node; -1: there is none of that name. */
+/* The pods of a live node; -1: no such node. */
 static int64_t pods_of(struct fixture *f, const struct bt_published *published, const char *name)
 {
 	uint32_t slot = bt_published_find(published, fixture_name(f, name));
@@ -66,7 +66,7 @@ static void nothing_is_seen_before_it_is_published(void **state)
 	assert_int_equal(before.node_n, 0);
 	assert_int_equal(pods_of(f, &before, "n1"), -1);
 	publish(f);
-	/* A reader sees one version to the end. */
+	/* A reader sees one version until its end. */
 	assert_int_equal(pods_of(f, &before, "n1"), -1);
 	assert_null(bt_published_node(&before, slot));
 	bt_published_end(&before);
@@ -139,7 +139,7 @@ static void a_node_that_is_gone_is_not_found_and_keeps_its_slot(void **state)
 /* Names that fill the first table. */
 #define FULL 128
 
-/* Nodes of ever new names, first up to end, each there alone. */
+/* Nodes with new names, from first to end, one at a time. */
 static void pass(struct fixture *f, int first, int end)
 {
 	char name[16];
@@ -197,7 +197,7 @@ static void who_looks_finds_a_node_whose_slot_is_another_ones_by_now(void **stat
 	assert_true(found);
 	assert_int_equal(pods_of(f, &before, "old"), 42);
 	assert_int_equal(pods_of(f, &before, name), -1);
-	/* It is back, elsewhere. */
+	/* It is back, at another slot. */
 	take(f, describe(f, "old", 43));
 	publish(f);
 	assert_int_equal(pods_of(f, &before, "old"), 42);
@@ -232,7 +232,7 @@ static void publishing_nothing_makes_no_version(void **state)
 	assert_int_equal(bt_publisher_counts(f->cache->publisher).version_n, 1);
 }
 
-/* More than two levels of chunks, and several tables of names, hold. */
+/* Enough for more than two levels of chunks, and several tables of names. */
 #define MANY 5000
 
 static void many_nodes_are_found_by_slot_and_by_name(void **state)

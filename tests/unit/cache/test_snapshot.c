@@ -101,7 +101,7 @@ static void the_nodes_that_pods_name_get_slots(void **state)
 	const struct bt_pod *on =
 		bt_ledger_pod(ledger, enter_pod(f, "name: a", "nodeName: n1", "nominatedNodeName: n2"));
 	assert_int_equal(on->node_ix, 0);
-	assert_int_equal(on->status_ix, BT_NO_NODE); /* the nomination does not matter any more */
+	assert_int_equal(on->status_ix, BT_NO_NODE); /* the nomination does not count any more */
 	const struct bt_pod *nominated =
 		bt_ledger_pod(ledger, enter_pod(f, "name: b", "", "nominatedNodeName: n3"));
 	assert_int_equal(nominated->node_ix, BT_NO_NODE);
@@ -129,7 +129,7 @@ static void come_and_go(struct fixture *f, const char *what, int n)
 	}
 }
 
-/* Nodes that stay, so that others are not moved. */
+/* Nodes that stay, so that others do not move. */
 static void stay(struct fixture *f, int n)
 {
 	char name[32];
@@ -165,7 +165,7 @@ static void slots_of_nodes_that_have_gone_are_given_anew(void **state)
 		bt_snapshot_label_column(f->cache->snapshot, fixture_name(f, "a"))[slot], BT_NAME_NONE);
 	assert_int_equal(bt_snapshot_find(f->cache->snapshot, fixture_name(f, "old-0")), BT_NO_NODE);
 	assert_int_equal(bt_snapshot_order(f->cache->snapshot)[3 + CROWD], slot);
-	/* One of those that went is back. */
+	/* One of the deleted ones is back. */
 	assert_int_equal(fixture_node(f, "name: old-2", "", ""), 1);
 	assert_int_equal(s->slot_n, 2 * (3 + CROWD));
 }
@@ -189,7 +189,7 @@ static void slots_behind_the_last_node_are_there_no_more(void **state)
 	assert_int_equal(s->rooms[0].alloc[BT_CPU], 4000);
 	assert_int_equal(s->rooms[0].pods, 7);
 	assert_int_equal(s->nodes[0].name, fixture_name(f, "stays-0"));
-	/* They are made anew, and empty. */
+	/* They are created again, empty. */
 	for (uint32_t i = MANY; i < 2 * MANY; i++) {
 		char meta[32];
 
@@ -244,7 +244,7 @@ static void a_slot_stays_with_the_pods_that_name_it(void **state)
 	assert_int_equal(s->nodes[bt_ledger_pod(ledger, on)->node_ix].name, fixture_name(f, "before"));
 	assert_int_equal(s->nodes[bt_ledger_pod(ledger, nominee)->status_ix].name, fixture_name(f, "told"));
 	assert_int_equal(s->nodes[left].name, fixture_name(f, "left"));
-	/* Without them they go. */
+	/* Without them they are deleted. */
 	bt_ledger_remove(ledger, on);
 	bt_ledger_set_status_node(ledger, nominee, BT_NAME_NONE, BT_NO_NODE);
 	bt_ledger_nominate(ledger, nominated, BT_NO_NODE);
@@ -260,7 +260,7 @@ static void slots_are_bounded_by_what_is_there(void **state)
 	struct fixture *f = *state;
 	char name[32];
 
-	/* Each is there for as long as a hundred others come. */
+	/* Each lives while a hundred others are added. */
 	for (int i = 0; i < 5000; i++) {
 		bt_cache_vacate_slots(f->cache);
 		snprintf(name, sizeof(name), "name: n%d", i);
@@ -308,7 +308,7 @@ static void nodes_that_are_moved_keep_their_place_in_the_order(void **state)
 		assert_int_equal(cache_remove_node(f->cache, bt_str(name)), BT_OK);
 	}
 	list_order(f, before);
-	/* As in upstream, another zone is not seen before some node comes or goes. */
+	/* As upstream, a changed zone counts only after some node is added or removed. */
 	add_in_zone(f, 19, 2);
 	assert_non_null(bt_snapshot_image_nodes(w, images));
 	bt_cache_vacate_slots(f->cache);
@@ -346,7 +346,7 @@ static void label_columns_follow_the_nodes(void **state)
 
 	assert_int_equal(column[a], fixture_name(f, "x"));
 	assert_int_equal(column[b], BT_NAME_NONE);
-	/* In place: the column that readers have changes. */
+	/* In place: readers' column changes. */
 	fixture_node(f, "name: b, labels: {zone: z}", "", "");
 	assert_int_equal(column[b], fixture_name(f, "z"));
 	assert_ptr_equal(bt_snapshot_label_column(f->cache->snapshot, key), column);
@@ -413,7 +413,7 @@ static void images_are_counted_by_node(void **state)
 	fixture_node(f, "name: b", "", "images: [{names: [img], sizeBytes: 9}]");
 	const struct bt_image *image = image_named(f, "img");
 	assert_int_equal(image->node_n, 2);
-	assert_int_equal(image->size_bytes, 5); /* as the first node said */
+	assert_int_equal(image->size_bytes, 5); /* from the first node */
 	cache_remove_node(f->cache, bt_str("a"));
 	assert_int_equal(image_named(f, "img")->node_n, 1);
 }
@@ -430,7 +430,7 @@ static void a_heartbeat_leaves_the_version(void **state)
 	fixture_node(f, "name: n1, labels: {a: b}", spec,
 		"images: [{names: [i], sizeBytes: 5}], conditions: [{type: Ready, status: 'False'}]");
 	assert_int_equal(snapshot_of(f)->version, version);
-	/* What was known is the new description's: the old one is gone. */
+	/* The data is the new description's: the old one was freed. */
 	const struct bt_node_desc *new = bt_snapshot_desc(f->cache->snapshot, node);
 	assert_ptr_not_equal(new, old);
 	assert_ptr_equal(snapshot_of(f)->nodes[node].labels.items, new->labels.items);
@@ -443,7 +443,7 @@ static void a_heartbeat_leaves_the_version(void **state)
 	assert_int_equal(snapshot_of(f)->node_n, 1);
 }
 
-/* Which of the first three nodes are said to have the image. */
+/* Which of the first three nodes have the image. */
 static uint32_t having(struct fixture *f, const char *name)
 {
 	const uint64_t *nodes = bt_snapshot_image_nodes(f->cache->snapshot, fixture_name(f, name));
@@ -507,7 +507,7 @@ static void a_change_of_images_leaves_the_version_and_stamps_those_that_changed(
 	uint32_t b = fixture_node(f, "name: b", "", "images: [{names: [j, k], sizeBytes: 5}]");
 	const struct bt_snapshot *s = snapshot_of(f);
 	uint64_t version = s->version, i = stamp_of(f, "i"), j = stamp_of(f, "j"), k = stamp_of(f, "k");
-	/* k stays as it is, and j's other size does not count: it is not the first. */
+	/* k is unchanged, and j's other size does not count: it is not the first. */
 	fixture_node(f, "name: b", "",
 		"images: [{names: [i, k], sizeBytes: 5}, {names: [j], sizeBytes: 6}, {names: [l], "
 		"sizeBytes: 7}]");
@@ -517,7 +517,7 @@ static void a_change_of_images_leaves_the_version_and_stamps_those_that_changed(
 	assert_int_equal(stamp_of(f, "j"), j);
 	assert_int_equal(stamp_of(f, "k"), k);
 	assert_in_range(stamp_of(f, "l"), 1, s->image_version);
-	/* That of the only node does. */
+	/* The size from the only node does. */
 	uint64_t l = stamp_of(f, "l");
 	fixture_node(
 		f, "name: b", "", "images: [{names: [i, k, j], sizeBytes: 5}, {names: [l], sizeBytes: 8}]");
@@ -546,7 +546,7 @@ static void what_no_node_has_makes_room(void **state)
 	const struct bt_snapshot *s = snapshot_of(f);
 	assert_in_range(s->taint_set_n, 3, 4);
 	assert_in_range(s->image_n, 2, 3);
-	/* The newest and the one that was there all the time are whole. */
+	/* The newest one and the one that was there all the time are intact. */
 	const struct bt_taint_set *set = &s->taint_sets[s->nodes[1].taint_set];
 	assert_int_equal(set->n, 1);
 	assert_int_equal(set->items[0].key, fixture_name(f, "k49"));
@@ -568,7 +568,7 @@ static void what_no_node_has_makes_room(void **state)
 	assert_int_equal(found_n, 2);
 }
 
-/* One of NODES nodes gets labels, a zone, taints and images of VALUES different ones, or goes away. */
+/* One of NODES nodes gets one of VALUES labels, zones, taints and images each, or is deleted. */
 #define NODES  100
 #define VALUES 64
 
@@ -580,7 +580,7 @@ static void flap(struct fixture *f, uint32_t i)
 	snprintf(name, sizeof(name), "n%u", i % NODES);
 	snprintf(zone, sizeof(zone), "zone-%u", of % 9);
 	snprintf(turn, sizeof(turn), "turn-%u", of);
-	/* Few values make many sets. */
+	/* A few values make many sets. */
 	for (uint32_t t = 0, rest = i; t < COUNT_OF(values); t++, rest /= VALUES) {
 		snprintf(values[t], sizeof(values[t]), "value-%u", rest % VALUES);
 	}
@@ -655,12 +655,12 @@ static void zones_take_turns(void **state)
 	fixture_node(f, "name: x", "", "");
 	fixture_node(f, "name: a3, labels: {failure-domain.beta.kubernetes.io/zone: A}", "", "");
 	assert_order(f, "a1 b1 x a2 a3");
-	/* A zone that has become empty comes last when it is there again. */
+	/* A zone that was empty comes last when it is back. */
 	cache_remove_node(f->cache, bt_str("b1"));
 	assert_order(f, "a1 x a2 a3");
 	fixture_node(f, "name: b1, labels: {topology.kubernetes.io/zone: B}", "", "");
 	assert_order(f, "a1 x b1 a2 a3");
-	/* One that changes its zone keeps its place until a node comes or goes. */
+	/* A node that changes its zone keeps its place until a node is added or removed. */
 	fixture_node(f, "name: a1, labels: {topology.kubernetes.io/zone: B}", "", "");
 	assert_order(f, "a1 x b1 a2 a3");
 	fixture_node(f, "name: z1", "", "");
@@ -735,7 +735,7 @@ static void rare_resources_follow_their_nodes(void **state)
 	assert_int_equal(allocatable(f, "e.com/own-4", third), 0);
 	assert_int_equal(allocatable(f, "e.com/all", third), 7);
 	assert_int_equal(allocatable(f, "cpu", third), 2000);
-	/* The node loses one of them, gets another one, and goes. */
+	/* The node loses one of them, gets another one, and is deleted. */
 	fixture_node(f, "name: n3", "", "allocatable: {e.com/all: '8', e.com/own-4: '1'}");
 	assert_int_equal(allocatable(f, "e.com/own-3", third), 0);
 	assert_int_equal(allocatable(f, "e.com/own-4", third), 1);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What an update of a storage object changes, as queueing hints ask; and what is left of those that have
- * gone.
+ * What an update of a storage object changes, for queueing hints; and memory after deletions.
  */
 #include "engine/base/mem.h"
 #include "object_fixture.h"
@@ -24,7 +23,7 @@
 #define ZONE "topology.kubernetes.io/zone: "
 
 struct row {
-	const char *old, *new; /* old NULL: it is new */
+	const char *old, *new; /* old NULL: a new object */
 	uint32_t changes;
 };
 
@@ -115,7 +114,7 @@ static void kinds_that_are_not_kept_are_not_known(void **state)
 		f->cache->volumes, BT_KIND_NODE, BT_NAME_EMPTY, fixture_name(f, "x"), &described));
 }
 
-/* ---- coming and going ---- */
+/* ---- adding and removing ---- */
 
 static const char *const numbered[] = {
 	"{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv-%u, labels: {key-%u: value}}, spec: "
@@ -176,7 +175,7 @@ static void what_has_gone_leaves_neither_names_nor_room(void **state)
 	assert_int_equal(bt_intern_count(intern), name_n);
 	assert_in_range(bt_mem_in_use_bytes(), 0, bytes + 4096);
 	assert_int_equal(storage->capacity_n, 2);
-	/* What stayed is what it was. */
+	/* Remaining objects are unchanged. */
 	const struct bt_claim *claim =
 		bt_storage_claim(storage, a, bt_intern_find(intern, bt_str("claim-7")));
 	assert_non_null(claim);
@@ -207,7 +206,7 @@ static void what_was_copied_means_the_same_while_it_is_retained(void **state)
 	assert_int_equal(bt_intern_count(intern), name_n);
 }
 
-/* A claim that has gone is known by name as long as a pod on a node uses it, and is found when it is back. */
+/* A deleted claim stays known by name while a pod on a node uses it, and is found when it is back. */
 static void a_claim_in_use_comes_back_to_its_users(void **state)
 {
 	struct fixture *f = *state;

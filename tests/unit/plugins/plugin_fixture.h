@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plugins asked directly: a signature compiled, and the answers for one node.
+ * Calls plugins directly: compiles a signature, and returns results for a single node.
  */
 #pragma once
 
@@ -68,7 +68,7 @@ static inline int64_t score(const struct subject *subject, uint32_t node)
 	return raw;
 }
 
-/* The node is refused with this code and these texts, joined by "; ". */
+/* The plugin refuses the node with this code and these texts, joined by "; ". */
 static inline void assert_refused(
 	const struct subject *subject, uint32_t node, enum bt_code code, const char *texts)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What matters to preemption: importance, how many candidates, and the order of preference among nodes.
+ * Parts of preemption: importance of pods, the number of candidates, and the order of nodes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static void with_places_those_that_have_not_started_keep_their_order_too(void **
 	}
 }
 
-/* What sort.Slice of Go 1.26 makes of so many equals. */
+/* The order in which Go 1.26's sort.Slice leaves equal elements. */
 static const uint32_t not_started_20[] = {
 	6, 0, 4, 16, 12, 3, 17, 1, 9, 15, 14, 7, 5, 13, 8, 18, 2, 11, 19, 10};
 static const uint32_t as_old_60[] = {52, 48, 56, 32, 4, 24, 28, 8, 16, 36, 0, 20, 12, 40, 44, 7, 15, 43, 47,
@@ -124,7 +124,7 @@ static bool in_order(const struct bt_victim *victims, uint32_t n)
 	return true;
 }
 
-/* Sorted, reversed, nearly sorted and random ones of every length. */
+/* Sorted, reversed, nearly sorted and random lists of every length. */
 static void any_number_of_victims_is_sorted(void **state)
 {
 	struct bt_victim victims[300];
@@ -185,7 +185,8 @@ static void assert_cheaper(struct bt_preemption_cost a, struct bt_preemption_cos
 static void nodes_are_compared_rule_by_rule(void **state)
 {
 	(void)state;
-	assert_cheaper(cost(0, 100, 100, 1), cost(1, 1, INT32_MIN, 9));		/* budgets before all else */
+	assert_cheaper(cost(0, 100, 100, 1), cost(1, 1, INT32_MIN, 9));		/* violated budgets
+										 * before all else */
 	assert_cheaper(cost(0, 50, 50, 1), cost(0, 100, INT32_MIN, 9));		/* the highest priority */
 	assert_cheaper(cost(0, 100, INT32_MIN, 1), cost(0, 100, 10, 9));	/* the sum of priorities */
 	assert_cheaper(cost(0, 100, INT32_MIN, 9), cost(0, 100, INT32_MIN, 1)); /* the younger */
@@ -197,7 +198,7 @@ static void nodes_are_compared_rule_by_rule(void **state)
 static void negative_priorities_still_cost_something(void **state)
 {
 	(void)state;
-	/* Two pods of the lowest but one priority cost more than one. */
+	/* Two pods of the second-lowest priority cost more than one. */
 	assert_cheaper(cost(0, -2147483647, INT32_MIN, 1), cost(0, -2147483647, -2147483647, 9));
 }
 

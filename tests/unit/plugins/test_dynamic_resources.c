@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DynamicResources: what keeps pods back, which devices they get, and what their claims say of nodes.
+ * DynamicResources: gating of pods, allocation of devices, and node constraints of claims.
  */
 #include "cache/devices.h"
 #include "device_fixture.h"
@@ -56,7 +56,7 @@ static struct subject begin(struct fixture *f, const char *spec)
 	"requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: " #n "}}]"
 #define NONE "cannot allocate all claims"
 
-/* What Reserve is to assume: how many choices, and the first. */
+/* Reserve's choices: their number, and the first. */
 static uint32_t choose(
 	const struct subject *subject, uint32_t node, const struct bt_device_choice **out_choices)
 {
@@ -69,8 +69,8 @@ static uint32_t choose(
 	return reservation.choice_n;
 }
 
-/* Writes "device device, device" of the pod's claims on a node: a blank between devices, a comma between
- * claims. */
+/* Writes "device device, device" for the pod's claims on a node: devices separated by blanks, claims by
+ * commas. */
 static const char *given(const struct subject *subject, uint32_t node)
 {
 	static char text[512];
@@ -201,9 +201,9 @@ static void a_pod_without_claims_is_not_asked_about(void **state)
 	assert_true(subject.compiled.filter_skip && subject.compiled.score_skip);
 }
 
-/* ---- which devices ---- */
+/* ---- allocation ---- */
 
-/* NULL: none can be allocated. */
+/* NULL: no allocation is possible. */
 static void assert_given(const struct subject *subject, uint32_t node, const char *devices)
 {
 	if (devices) {
@@ -213,11 +213,11 @@ static void assert_given(const struct subject *subject, uint32_t node, const cha
 	}
 }
 
-/* A slice of pool p on node n1 and a claim; who gets what, or why not. */
+/* A slice of pool p on node n1 and a claim; the expected devices, or the error. */
 struct allocation {
 	const char *devices, *wanted;
 	const char *given;   /* NULL: refused */
-	const char *refused; /* NULL, and given too: a failure */
+	const char *refused; /* NULL like given: a failure */
 	const char *error;
 };
 
@@ -247,7 +247,7 @@ static const struct allocation allocations[] = {
 	{"{name: a}", WANTS(33), NULL, NULL,
 		"claim default/c, request r: adding 33 devices exceeds the claim limit of 32, with 0 already "
 		"accounted for"},
-	/* Selectors, of requests. */
+	/* Selectors of requests. */
 	{"{name: a, " M("v1") "}, {name: b, " M("v2") "}",
 		ASK(SELECTS("device.attributes[\"d\"].m == \"v2\"")), "b", NULL, NULL},
 	{"{name: a}", ASK(SELECTS("device.attributes[\"d\"].m == \"v2\"")), NULL, NULL,
@@ -283,7 +283,7 @@ static const struct allocation allocations[] = {
 		"not be satisfied"},
 	{"{name: a}", WANTS(1) ", constraints: [{}]", NULL, NULL,
 		"claim default/c, constraint #0: empty constraint (unsupported constraint type?)"},
-	/* Capacity: what is subject, by several requests of one device that may be shared. */
+	/* Capacity: left over, with several requests for one shareable device. */
 	{"{name: a, capacity: {m: {value: '4'}}}, {name: b, capacity: {m: {value: '8'}}}",
 		ASK(", capacity: {requests: {m: '5'}}"), "b", NULL, NULL},
 	{"{name: a, capacity: {m: {value: '4'}}}", ASK(", capacity: {requests: {other: '1'}}"), NULL, NONE,
@@ -343,7 +343,7 @@ static void the_first_devices_that_do_are_given(void **state)
 #define INCLUDES(one) ASK(SELECTS("device.attributes[\"d\"].m.includes(" one ")"))
 
 static const struct allocation list_allocations[] = {
-	/* All have a value in common; what a device narrows it to comes back with the device. */
+	/* All have a common value; backtracking restores the values that a device excluded. */
 	{"{name: a, " INTS("1, 2") "}, {name: b, " INTS("3") "}, {name: c, " INTS("2, 5") "}",
 		WANTS(2) MATCHES, "a c", NULL, NULL},
 	{"{name: a, " INTS("1, 2") "}, {name: b, " INTS("2, 3") "}, {name: c, " INTS("1, 3") "}",
@@ -351,7 +351,7 @@ static const struct allocation list_allocations[] = {
 	{"{name: a, " INTS("1, 2") "}, {name: b, " INTS("2") "}, {name: c, " INTS("1") "}, {name: d, " INTS(
 		 "1") "}",
 		WANTS(3) MATCHES, "a c d", NULL, NULL},
-	/* One value is a list of one; values of other types are others. */
+	/* A single value is a list of one; values of other types differ. */
 	{"{name: a, attributes: {m: {int: 2}}}, {name: b, " INTS("1, 2") "}", WANTS(2) MATCHES, "a b", NULL,
 		NULL},
 	{"{name: a, attributes: {m: {strings: [x, z]}}}, {name: b, attributes: {m: {versions: [1.0.0]}}}, "
@@ -361,7 +361,7 @@ static const struct allocation list_allocations[] = {
 	{"{name: a, attributes: {m: {bools: [true]}}}, {name: b, " INTS("1") "}", WANTS(2) MATCHES, NULL,
 		NONE, NULL},
 	{"{name: a, " INTS("") "}, {name: b, " INTS("1") "}", WANTS(1) MATCHES, "b", NULL, NULL},
-	/* No two have any value in common. */
+	/* No two have a common value. */
 	{"{name: a, " INTS("1, 2") "}, {name: b, " INTS("2, 3") "}, {name: c, " INTS("3, 4") "}",
 		WANTS(2) DIFFERS, "a c", NULL, NULL},
 	{"{name: a, " INTS("") "}, {name: b, " INTS("1") "}", WANTS(1) DIFFERS, "b", NULL, NULL},
@@ -396,7 +396,8 @@ static void lists_of_values_are_compared_as_sets(void **state)
 	check_allocations(*state, n1, list_allocations, COUNT_OF(list_allocations));
 }
 
-/* Selectors see lists from 1.37 on whatever the gate, and in 1.36 with it; constraints do not. */
+/* From 1.37 on selectors read lists regardless of the gate, in 1.36 only with it;
+ * constraints never without it. */
 static void lists_are_no_values_for_constraints_without_the_gate(void **state)
 {
 	static const struct allocation rows[] = {
@@ -437,7 +438,7 @@ static void selectors_of_earlier_releases_see_no_lists(void **state)
 #define IN_SET(groups) "consumesCounters: [{counterSet: s, counters: {c: {value: '1'}}" groups "}]"
 #define GROUPS(names)  ", compatibilityGroups: [" names "]"
 
-/* Devices of a pool with a counter set; what they are given when one of them is allocated before. */
+/* Devices of a pool with a counter set; the expected devices when one of them is allocated already. */
 static void devices_of_a_counter_set_have_a_group_in_common(void **state)
 {
 	static const struct {
@@ -453,14 +454,14 @@ static void devices_of_a_counter_set_have_a_group_in_common(void **state)
 		{"{name: a, " IN_SET(GROUPS("u")) "}, {name: b, " IN_SET("") "}, {name: c, " IN_SET("") "}",
 			WANTS(2), "b c", false},
 		{"{name: a, " IN_SET(GROUPS("u")) "}, {name: b}", WANTS(2), "a b", false},
-		/* The devices of another that is allocated count. */
+		/* An allocated device's groups count. */
 		{"{name: taken, " IN_SET(GROUPS("u")) "}, {name: b, " IN_SET(
 			 GROUPS("v")) "}, {name: c, " IN_SET(GROUPS("u")) "}",
 			WANTS(1), "c", false},
 		{"{name: taken, " IN_SET("") "}, {name: b, " IN_SET(GROUPS("v")) "}, {name: c, " IN_SET(
 			 "") "}",
 			WANTS(1), "c", false},
-		/* Without the gate the slice is not looked at. */
+		/* Without the gate the slice is ignored. */
 		{"{name: a, " IN_SET(GROUPS("u")) "}, {name: b}", WANTS(1), NULL, true},
 	};
 
@@ -485,7 +486,7 @@ static void devices_of_a_counter_set_have_a_group_in_common(void **state)
 	}
 }
 
-/* Devices that skip operations of nodes go where the node declares that it can leave them out. */
+/* Devices that skip node operations are allocated on nodes that declare support for it. */
 static void nodes_declare_that_they_leave_operations_out(void **state)
 {
 	static const struct {
@@ -522,7 +523,7 @@ static void nodes_declare_that_they_leave_operations_out(void **state)
 	}
 }
 
-/* 1.37 fails it without the gate, and earlier releases know nothing of them. */
+/* 1.37 rejects it without the gate; earlier releases ignore the field. */
 static void a_request_with_derived_attributes_fails(void **state)
 {
 	static const struct allocation fails = {"{name: a}",
@@ -559,20 +560,20 @@ static void a_request_with_derived_attributes_fails(void **state)
 #define OF_TEXT(t) DERIVES(OF("m") ".startsWith(\"" t "\") ? " OF("m") ".replace(\"" t "\", \"\") : \"none\"")
 
 static const struct allocation derived_allocations[] = {
-	/* Each request has its own expression: devices that say the same in other words match. */
+	/* Each request has its own expression: devices with equal derived values match. */
 	{"{name: a, " NUMA("1") "}, {name: b, " NUMA("2") "}, {name: c, " NUMA("2") "}",
 		PAIR(OF_NUMA, OF_NUMA) X_MATCHES, "b c", NULL, NULL},
 	{"{name: a, " NUMA("1") "}, {name: b, " NUMA("1") "}, {name: c, " NUMA("2") "}",
 		PAIR(OF_NUMA, OF_NUMA) X_DIFFERS, "a c", NULL, NULL},
 	{"{name: a, " M("u1") "}, {name: b, " M("v2") "}, {name: c, " M("v1") "}",
 		PAIR(OF_TEXT("u"), OF_TEXT("v")) X_MATCHES, "a c", NULL, NULL},
-	/* An attribute of the device's own is shadowed; requests without an expression have it. */
+	/* Replaces the device's own attribute; requests without an expression use that. */
 	{"{name: a, attributes: {x: {int: 1}}}, {name: b, attributes: {x: {int: 2}}}",
 		PAIR(DERIVES("7"), DERIVES("7")) X_MATCHES, "a b", NULL, NULL},
 	{"{name: a, attributes: {x: {int: 1}}}, {name: b, attributes: {x: {int: 2}}}",
 		PAIR(DERIVES("2"), "") X_MATCHES, "a b", NULL, NULL},
 	{"{name: a}, {name: b}", PAIR(DERIVES("1"), "") X_MATCHES, NULL, NONE, NULL},
-	/* Of two of one name the last counts; the types differ; versions are compared as texts. */
+	/* Of two with one name the last counts; types are distinguished; versions are compared as texts. */
 	{"{name: a}, {name: b}",
 		PAIR(", derivedAttributes: [{name: d/x, expression: '1'}, {name: d/x, expression: '2'}]",
 			DERIVES("2")) X_MATCHES,
@@ -581,9 +582,9 @@ static const struct allocation derived_allocations[] = {
 	{"{name: a, attributes: {x: {version: 1.2.3-a+b}}}, {name: b, attributes: {x: {version: 1.2.3-a+b}}}",
 		PAIR("", DERIVES("semver(\"1.2.3-a+b\")")) X_MATCHES, "a b", NULL, NULL},
 	{"{name: a}, {name: b}", PAIR(DERIVES("true"), DERIVES("1 < 2")) X_MATCHES, "a b", NULL, NULL},
-	/* Lists are no values without the gate for them. */
+	/* Lists are no values without their gate. */
 	{"{name: a}, {name: b}", PAIR(DERIVES("[1]"), DERIVES("[1]")) X_MATCHES, NULL, NONE, NULL},
-	/* What is wrong with an expression ends the cycle, if a constraint needs it. */
+	/* An error in an expression ends the cycle if a constraint uses it. */
 	{"{name: a}", ASK(OF_NUMA) X_MATCHES, NULL, NULL,
 		"evaluate derived attribute d/x on device d/p/a failed: no such key: numa"},
 	{"{name: a}", ASK(OF_NUMA), "a", NULL, NULL},
@@ -629,7 +630,7 @@ static void derived_lists_are_compared_as_sets(void **state)
 	check_allocations(*state, n1, rows, COUNT_OF(rows));
 }
 
-/* In a cycle in which slices change, devices say what they were when it began. */
+/* If slices change during a cycle, attributes are derived from their state at its start. */
 static void attributes_are_derived_of_what_the_cycle_has_read(void **state)
 {
 	const struct bt_device_features features = {.derived_attributes = true};
@@ -652,7 +653,7 @@ static void attributes_are_derived_of_what_the_cycle_has_read(void **state)
 
 /* ---- twins ---- */
 
-/* Claims that differ in one field alone, and what each is given; NULL: nothing. */
+/* Claims that differ in one field, and the expected devices of each; NULL: none. */
 struct twins {
 	struct bt_device_features features;
 	const char *devices, *one, *other, *given, *given_other;
@@ -670,17 +671,17 @@ struct twins {
 	}
 
 static const struct twins twins[] = {
-	/* What a request derives. */
+	/* A request's derived attribute. */
 	{EVERY_FEATURE, "{name: a, " NUMA("1") "}, {name: b, " NUMA("2") "}",
 		PAIR(OF_NUMA, OF_NUMA) X_MATCHES, PAIR(OF_NUMA, DERIVES(OF("numa") " - 1")) X_MATCHES, NULL,
 		"a b"},
-	/* The same expression selects, and derives. */
+	/* The same expression as selector and as derived attribute. */
 	{EVERY_FEATURE, "{name: a}, {name: b}", PAIR(DERIVES("true"), DERIVES("false")) X_MATCHES,
 		PAIR(SELECTS("true"), SELECTS("true")), NULL, "a b"},
-	/* What a list has to include. */
+	/* The value that a list must include. */
 	{EVERY_FEATURE, "{name: a, " INTS("1, 2") "}, {name: b, " INTS("3") "}", INCLUDES("1"), INCLUDES("3"),
 		"a", "b"},
-	/* How constraints take lists. */
+	/* Constraints on lists. */
 	{EVERY_FEATURE, "{name: a, " INTS("1, 2") "}, {name: b, " INTS("2") "}, {name: c, " INTS("3") "}",
 		WANTS(2) MATCHES, WANTS(2) DIFFERS, "a b", "a c"},
 	/* A capacity's thousandths. */
@@ -722,7 +723,7 @@ static void claims_that_differ_in_one_field_have_answers_of_their_own(void **sta
 	}
 }
 
-/* A slice that becomes another in one field alone: what was kept of its devices is not used any more. */
+/* A slice changes in one field: cached results for its devices are not used any more. */
 static void slices_that_differ_in_one_field_have_answers_of_their_own(void **state)
 {
 	static const struct {
@@ -758,7 +759,7 @@ static void slices_that_differ_in_one_field_have_answers_of_their_own(void **sta
 	}
 }
 
-/* Nodes that differ in what they declare, and devices that differ in their compatibility groups. */
+/* Nodes that differ in declared features, and devices that differ in compatibility groups. */
 static void nodes_and_groups_that_differ_have_answers_of_their_own(void **state)
 {
 	static const struct bt_device_features features = EVERY_FEATURE;
@@ -837,7 +838,7 @@ static void what_others_have_is_left_to_them(void **state)
 	device_claim(f, "c", WANTS(1), "");
 	struct subject subject = begin(f, CLAIM);
 	assert_string_equal(given(&subject, n1), "b");
-	/* An administrator may have devices of others, but none twice. */
+	/* Admin access allows devices in use, but none twice. */
 	device_claim(f, "c", ASK(", adminAccess: true"), "");
 	subject = begin(f, CLAIM);
 	assert_string_equal(given(&subject, n1), "a");
@@ -1078,7 +1079,7 @@ static void an_allocation_that_nobody_else_uses_is_taken_back(void **state)
 		snprintf(text, sizeof(text), ELSEWHERE ", %s", cases[i].reserved);
 		device_claim(f, "c", WANTS(1), text);
 		struct subject subject = begin(f, CLAIM);
-		/* Before a node was subject nothing is known to be in the way. */
+		/* Before a node was filtered no claim is known to be unavailable. */
 		assert_int_equal(release_of(f, &subject).what, BT_CLAIMS_KEPT);
 		assert_false(passes(&subject, n1));
 		const struct bt_claim_release release = release_of(f, &subject);
@@ -1126,7 +1127,8 @@ static void local_devices_tie_a_claim_to_the_node(void **state)
 	assert_true(choices[0].allocation.has_selector);
 	const struct bt_field_requirement *field = choices[0].allocation.selector.terms[0].fields;
 	assert_true(field->is_name && field->value == fixture_name(f, "n1"));
-	/* Those of a zone keep it in the zone, those for all nodes nowhere, those that bind on the node. */
+	/* Devices of a zone restrict to the zone, those for all nodes do not restrict, those that
+	 * bind restrict to the node. */
 	device_slice(f, "s1", POOL("p"),
 		"devices: [{name: a}], nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: zone, "
 		"operator: Exists}]}]}");
@@ -1164,7 +1166,7 @@ static void comes_from_devices_where_there_is_no_plugin(struct fixture *f)
 	assert_refused(&subject, n3, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
 	assert_int_equal(choose(&subject, n2, &choices), 1);
 	assert_int_equal(choices[0].claim_ix, BT_NO_CLAIM);
-	/* A resource that neither the node nor a class has. */
+	/* A resource that neither the node nor a class provides. */
 	subject = begin(f, "containers: [{name: a, resources: {requests: {e.com/gpu: 1, e.com/other: 1}}}]");
 	assert_refused(&subject, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "cannot fit resource");
 }
@@ -1207,16 +1209,16 @@ struct containers {
 static const struct containers containers[] = {
 	{"containers: [{name: a, " GPUS(2) "}, {name: b, " GPUS(1) "}]",
 		"container-0-request-0=2 container-1-request-0=1"},
-	/* The place of the resource among all that the container names. */
+	/* The position of the resource in the container's sorted list. */
 	{"containers: [{name: a, resources: {requests: {cpu: 1, e.com/gpu: 2, a.com/x: 0}}}]",
 		"container-0-request-2=2"},
-	/* What runs before may use what comes after; only the largest rest counts. */
+	/* Init containers reuse what later containers hold; only the largest excess counts. */
 	{"initContainers: [{name: i, " GPUS(2) "}, {name: j, " GPUS(5) "}], containers: [{name: a, " GPUS(
 		 3) "}]",
 		"container-1-request-0=2 container-2-request-0=3"},
 	{"initContainers: [{name: i, " GPUS(3) "}], containers: [{name: a, " GPUS(3) "}]",
 		"container-1-request-0=3"},
-	/* A sidecar stays, and those before it may use it. */
+	/* A sidecar keeps its devices, and init containers before it reuse them. */
 	{"initContainers: [{name: i, " GPUS(2) "}, {name: s, restartPolicy: Always, " GPUS(
 		 1) "}], containers: "
 		    "[{name: a, " GPUS(1) "}]",
@@ -1224,7 +1226,7 @@ static const struct containers containers[] = {
 	/* A sidecar before it does not help. */
 	{"initContainers: [{name: s, restartPolicy: Always, " GPUS(1) "}, {name: i, " GPUS(1) "}]",
 		"container-0-request-0=1 container-1-request-0=1"},
-	/* Amounts that are no whole numbers ask for nothing. */
+	/* Fractional amounts request nothing. */
 	{"containers: [{name: a, resources: {requests: {e.com/gpu: 1500m}}}]", ""},
 };
 
@@ -1289,13 +1291,13 @@ static void scores_count_devices_where_the_node_has_none_of_the_resource(void **
 		.strategy = BT_MOST_ALLOCATED, .resources = &resource, .resource_n = 1};
 	struct subject subject =
 		compile_pod(f, &bt_plugin_node_resources_fit, &most, "containers: [{name: a, " GPUS(2) "}]");
-	/* Of four devices one is taken and two are subject for. */
+	/* Of four devices one is allocated and two are requested. */
 	assert_int_equal(score(&subject, n1), 75);
 	int slots[] = {BT_CPU, resource.slot};
 	const struct bt_balanced_settings balanced = {slots, 2, false};
 	subject = compile_pod(f, &bt_plugin_node_resources_balanced_allocation, &balanced,
 		"containers: [{name: a, resources: {requests: {cpu: 3, e.com/gpu: 2}}}]");
-	/* From 0 and 1/4 to 3/4 and 3/4: the spread falls from 12.5 % to nothing. */
+	/* From 0 and 1/4 to 3/4 and 3/4: the spread falls from 12.5 % to 0. */
 	assert_int_equal(score(&subject, n1), 50 + (50 + 100 - 87) / 2);
 }
 
@@ -1348,7 +1350,7 @@ static void amounts_are_rounded_up_into_the_range(void **state)
 	}
 }
 
-/* Whole numbers hold none of these, or the step would be nothing. */
+/* Whole numbers hold none of these, or the step would be 0. */
 static void thousandths_are_counted_where_the_range_has_them(void **state)
 {
 	static const struct {
@@ -1358,7 +1360,7 @@ static void thousandths_are_counted_where_the_range_has_them(void **state)
 		{"500m", "1500m", "2001m", "3500m", NULL},
 		{"500m", "500m", "600m", "1", NULL},
 		{"1", "2", "1500m", "3", NULL},
-		/* Not in thousandths. */
+		/* Not a multiple of a thousandth. */
 		{"100u", "300m", "1500m", "2", NULL},
 		{"1m", "1m", "1500u", NULL, "request 1500u is not a representable milli value"},
 		{"1m", "4m", "9223372036854775806m", NULL,
@@ -1416,7 +1418,7 @@ static void amounts_are_rounded_up_to_a_valid_value(void **state)
 	assert_true(bt_capacity_violated(&ask, &capacity, quantity("5"), plain));
 }
 
-/* Upstream compares the default with ==, and what is computed lacks the text that what is read has. */
+/* Upstream compares the default with ==; a computed amount lacks the text of a parsed one. */
 static void the_default_is_allowed_beyond_the_range_unless_it_was_computed(void **state)
 {
 	const struct bt_capacity capacity = {.name = 5,
@@ -1475,7 +1477,7 @@ static void amounts_that_are_none_say_so(void **state)
 	}
 }
 
-/* ---- against all combinations ---- */
+/* ---- compared with all combinations ---- */
 
 #define DEVICES 6
 
@@ -1492,7 +1494,7 @@ static uint32_t draw(uint32_t below)
 	return (uint32_t)(rng_state >> 33) % below;
 }
 
-/* Do the devices of two requests, as bits, solve the puzzle? */
+/* Do the devices of two requests, as bits, satisfy the puzzle? */
 static bool solves(const struct puzzle *p, uint32_t first, uint32_t second)
 {
 	uint32_t value = UINT32_MAX, cost = 0;
@@ -1517,7 +1519,7 @@ static bool solves(const struct puzzle *p, uint32_t first, uint32_t second)
 	return cost <= p->counter;
 }
 
-/* Is a the earlier choice: its devices, in order, are the earlier ones? */
+/* Does a come before b: are its devices, in order, the earlier ones? */
 static bool earlier(uint32_t a, uint32_t b)
 {
 	uint32_t differ = a ^ b;
@@ -1585,7 +1587,7 @@ static void pose(struct fixture *f, const struct puzzle *p)
 	device_claim(f, "c", text, "");
 }
 
-/* The search finds a solution whenever there is one, and of all the one whose devices come first. */
+/* The search finds a solution whenever there is one, and of all solutions the first. */
 static void the_search_finds_the_first_of_all_solutions(void **state)
 {
 	const char *wanted_seed = getenv("BT_SEED");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * GangScheduling: what it says of a PodGroup at PreEnqueue and at Permit.
+ * GangScheduling: PreEnqueue and Permit for a PodGroup.
  */
 #include "plugin_fixture.h"
 
@@ -47,7 +47,7 @@ static void a_pod_of_a_tree_waits_for_the_whole_tree(void **state)
 
 	group.tree = bt_intern_hold(f->cache->dictionary->intern, bt_str("train"));
 	expect_gate(f, group, "waiting for composite pod group \"train\" tree to meet quorum");
-	group.tree_is_complete = true; /* without this group */
+	group.tree_is_complete = true; /* even without this group */
 	expect_gate(f, group, NULL);
 }
 
@@ -77,7 +77,7 @@ static void permit_waits_until_enough_members_have_a_node(void **state)
 	bt_buf_fini(&why);
 }
 
-/* A group of a Workload. */
+/* A group from a Workload. */
 static struct bt_group_state of_workload(struct fixture *f)
 {
 	struct bt_intern *intern = f->cache->dictionary->intern;

@@ -6,7 +6,7 @@
 
 #define PLUGIN (&bt_plugin_image_locality)
 
-/* What image volumes count as. */
+/* Image volumes are ignored. */
 static const struct bt_image_locality_settings nothing = {.volumes_score = false},
 					       images = {.volumes_score = true},
 					       images_as_containers = {

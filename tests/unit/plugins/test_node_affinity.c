@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeAffinity: what PreFilter, Filter and Score make of a pod's terms and of the profile's.
+ * NodeAffinity: PreFilter, Filter and Score with a pod's terms and the profile's.
  */
 #include "plugins/node_affinity/node_affinity.h"
 #include "plugin_fixture.h"

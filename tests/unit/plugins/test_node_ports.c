@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodePorts: which host ports exclude each other.
+ * NodePorts: which host ports conflict.
  */
 #include "plugins/node_ports/node_ports.h"
 #include "plugin_fixture.h"

@@ -9,7 +9,7 @@
 static const int slots[] = {BT_CPU, BT_MEMORY};
 static const struct bt_balanced_settings settings = {slots, 2, false}, as_is = {slots, 2, true};
 
-/* A node that the pod evens out, and an empty one. */
+/* A node that the pod balances, and an empty one. */
 static void assert_worth(
 	struct fixture *f, const struct bt_balanced_settings *by, int64_t evened_out, int64_t empty)
 {

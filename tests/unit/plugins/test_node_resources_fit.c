@@ -98,7 +98,7 @@ static void extended_resources_can_be_ignored(void **state)
 	assert_refused(&subject, n, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient example.com/b");
 }
 
-/* A node with 4 cpu and 8Gi that holds 2 cpu and 1Gi, the same node empty, and a pod of 100m and 3Gi. */
+/* A node with 4 cpu and 8Gi, 2 cpu and 1Gi of them in use, the same node empty, and a pod of 100m and 3Gi. */
 static void assert_scores(
 	struct fixture *f, const struct bt_fit_settings *settings, int64_t used, int64_t empty)
 {
@@ -207,7 +207,7 @@ static void rare_resources_are_asked_about_like_others(void **state)
 	assert_true(subject.plugin->reads(subject.compiled.term) & bt_resource_bit(BT_FIRST_RARE));
 	fixture_pod(f, ON("n1", "e.com/rare: '1'"));
 	assert_refused(&subject, has, BT_UNSCHEDULABLE, "Insufficient e.com/rare");
-	/* Sums of resources are of those with columns. */
+	/* Sums require resources with columns. */
 	assert_false(subject.plugin->describe(
 		subject.compiled.term, true, false, 1, &(struct bt_resource_sum){.fits = false}));
 }

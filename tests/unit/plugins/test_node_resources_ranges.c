@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The resource plugins answer for a range of nodes, by vectors, as they answer for each node by itself.
+ * The resource plugins' vectorised results for a range of nodes equal those for single nodes.
  */
 #include <inttypes.h>
 
@@ -25,7 +25,7 @@ static const char *const specs[] = {
 
 #define SPEC_N (sizeof(specs) / sizeof(*specs))
 
-/* A cluster of two resources that are scored, one that is not, and pods. */
+/* A cluster with two scored resources, one that is not scored, and pods. */
 struct world {
 	struct bt_snapshot snapshot;
 	struct bt_usage usage;
@@ -46,7 +46,7 @@ static void world_init(struct world *w, uint64_t seed)
 	w->view = (struct bt_view){.snapshot = &w->snapshot, .usage = &w->usage};
 }
 
-/* Mostly what a node may have, of any magnitude; sometimes what hardly any has. */
+/* Mostly realistic amounts of any magnitude; sometimes extreme ones. */
 static int64_t any_alloc(struct bt_rng *rng, bool odd)
 {
 	static const int64_t strange[] = {0, 1, -1, -4000, ((int64_t)1 << 45) - 1, (int64_t)1 << 45,
@@ -60,7 +60,7 @@ static int64_t any_alloc(struct bt_rng *rng, bool odd)
 	return 1 + (int64_t)(bt_rng_next(rng) >> (least_bits + bt_rng_below(rng, 64 - least_bits)));
 }
 
-/* None, all, one off, somewhat more, a round share, any share, or something strange. */
+/* None, all, one off, somewhat more, a round share, any share, or an extreme value. */
 static int64_t any_used(struct bt_rng *rng, int64_t alloc, bool odd)
 {
 	int64_t whole = alloc > 0 && alloc < (int64_t)1 << 60 ? alloc : 1000;
@@ -175,7 +175,7 @@ static void balance_by_vectors_is_balance(void **state)
 	compare(*state, &bt_plugin_node_resources_balanced_allocation, &as_is);
 }
 
-/* What two plugins come to on a node, asked one after the other. */
+/* The sum of two plugins' scores on a node, called one after the other. */
 static uint16_t static_score_alone(const struct subject *fit, const struct subject *balanced,
 	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix)
 {
@@ -188,7 +188,7 @@ static uint16_t static_score_alone(const struct subject *fit, const struct subje
 	return pass ? (uint16_t)(1 + full * sum->fill_weight + even * sum->balance_weight) : 0;
 }
 
-/* Nodes of a range, then nodes from here and there. Returns for how many vectors had an answer. */
+/* Nodes of a range, then random nodes. Returns the number of vectors with a result. */
 static uint32_t compare_sums(const struct subject *fit, const struct subject *balanced,
 	const struct bt_resource_sum *sum, struct world *w)
 {
@@ -209,15 +209,15 @@ static uint32_t compare_sums(const struct subject *fit, const struct subject *ba
 	return done[0] + done[1];
 }
 
-/* Two plugins asked about a pod, and what they come to. */
+/* Two plugins with a pod, and the sum of their scores. */
 struct summed {
 	struct subject fit, balanced;
 	struct bt_resource_sum sum;
 };
 
 /*
- * Lanes have an answer for a node wherever vectors of nodes have one (and no sum is below zero), and the same
- * for every pod. Some are written into another lane first. Returns for how many nodes.
+ * Lanes have a result for a node wherever vectors of nodes have one (and no sum is negative), and the same
+ * for every pod. Some are copied to another lane first. Returns the number of nodes.
  */
 static uint32_t compare_lanes(const struct summed *pods, const struct world *w)
 {
@@ -300,7 +300,7 @@ static void filter_and_scores_in_one_are_filter_and_scores(void **state)
 	assert_true(!bt_range_vectors() || (done_n > 0 && lanes_n > 0));
 }
 
-/* A lane takes nothing that is scored by other resources, or not at all, and nothing too large. */
+/* A lane accepts only scores of its resources, and no amount that is too large. */
 static void what_vectors_do_not_handle_gets_no_lane(void **state)
 {
 	const struct bt_resource_sum sum = {.fits = true,
@@ -329,7 +329,7 @@ static void what_vectors_do_not_handle_gets_no_lane(void **state)
 	assert_false(bt_range_lane_put(&other, &lanes, 0));
 }
 
-/* Two of three resources, or others than the balance is about, are not a sum. */
+/* Two of three resources, or others than the balance uses, make no sum. */
 static void what_is_no_sum_of_two_resources_is_not_described(void **state)
 {
 	static const struct bt_fit_resource three[] = {{BT_CPU, 1}, {BT_MEMORY, 1},
@@ -351,7 +351,7 @@ static void what_is_no_sum_of_two_resources_is_not_described(void **state)
 	assert_false(balanced.plugin->describe(balanced.compiled.term, false, true, 1, &sum));
 }
 
-/* Otherwise the tests above compare nothing. */
+/* Otherwise the tests above would compare nothing. */
 static void ordinary_nodes_are_answered_by_vectors(void **state)
 {
 	int64_t alloc[8], used[8], raw[8];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plugins of the public ABI: they decide as a plugin of the tree does, whether they say what they depend on
- * or not; one that says nothing is asked every time; and what is wrong with a descriptor is said.
+ * Plugins of the public ABI: they decide as in-tree plugins, with or without declared dependencies;
+ * one without any is called every time; and errors in a descriptor are reported.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 #define HEAD "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
-/* ---- a plugin by the price of nodes, as PriceLabel of the tree ---- */
+/* ---- a plugin for node prices, as the in-tree PriceLabel ---- */
 
 struct price {
 	char label[64];
@@ -84,7 +84,7 @@ static int64_t score_price(const struct berth_plugin_call *call, const struct be
 	return price_of(call, node, &price) ? 100 - price : 0;
 }
 
-/* ---- a plugin that looks at the pods on a node ---- */
+/* ---- a plugin that reads the pods on a node ---- */
 
 struct sum {
 	const struct berth_plugin_host *host;
@@ -119,7 +119,7 @@ static struct sum sum_of(const struct berth_plugin_call *call, const struct bert
 	return sum;
 }
 
-/* The node has its power and, if the pod requests one, a companion: a pod that comes may help as well. */
+/* The node has enough power and, if the pod requests one, a companion: an added pod may help as well. */
 static enum berth_plugin_verdict filter_power(const struct berth_plugin_call *call,
 	const struct berth_plugin_pod *pod, const struct berth_plugin_node *node,
 	struct berth_plugin_why *why)
@@ -148,7 +148,7 @@ static int64_t score_power(const struct berth_plugin_call *call, const struct be
 	return watts > 100 ? 0 : 100 - watts;
 }
 
-/* ---- a plugin that depends on something that nobody else knows ---- */
+/* ---- a plugin that depends on unknown state ---- */
 
 static bool mood;
 static uint32_t filter_n, odd_pre_filter_n;
@@ -204,7 +204,7 @@ static enum berth_plugin_verdict enqueue_mood(const struct berth_plugin_call *ca
 	return BERTH_PLUGIN_SUCCESS;
 }
 
-/* ---- a plugin that says what it depends on, with PreFilter and NormalizeScore ---- */
+/* ---- a plugin with declared dependencies, PreFilter and NormalizeScore ---- */
 
 static enum berth_plugin_verdict pre_filter_team(const struct berth_plugin_call *call,
 	const struct berth_plugin_pod *pod, void *memory, const void **out_state,
@@ -213,7 +213,7 @@ static enum berth_plugin_verdict pre_filter_team(const struct berth_plugin_call 
 	const char *team = call->host->pod_label(pod, "team");
 
 	(void)memory;
-	/* What it has not asked for it is not shown. */
+	/* Undeclared fields are not filled in. */
 	assert_string_equal(call->host->pod_name(pod), "");
 	assert_string_equal(call->host->pod_namespace(pod), "");
 	assert_int_equal(call->host->pod_priority(pod), 0);
@@ -309,7 +309,7 @@ static int add_plugins(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(plugins); i++) {
-		/* From a later berth: it is larger. */
+		/* From a later berth: larger. */
 		static struct {
 			struct berth_plugin plugin;
 			uint64_t more[4];
@@ -326,7 +326,7 @@ static int add_plugins(void **state)
 
 static struct trial begin_with(void **state, const char *plugin, const char *args)
 {
-	/* Else pods that are known to fit nowhere go behind those of which that is not known. */
+	/* Otherwise kinds known to be infeasible go behind the others. */
 	const struct bt_engine_options options = {.no_backoff = true, .strict_order = true};
 	struct trial t = {.f = *state};
 	struct bt_buf text = {0}, error = {0};
@@ -348,12 +348,12 @@ static struct trial begin_with(void **state, const char *plugin, const char *arg
 	return t;
 }
 
-/* ---- the same decisions ---- */
+/* ---- equal decisions ---- */
 
 #define WORLDS 2
 #define PODS   400
 
-/* The same history in engines with plugins that ought to say the same. */
+/* The same history in engines with plugins that must decide the same. */
 struct worlds {
 	struct trial t[WORLDS];
 	struct bt_rng rng;
@@ -411,7 +411,7 @@ static void go(struct worlds *w, uint32_t pod)
 	w->there[pod] = false;
 }
 
-/* Takes the victims of a decision away, in all worlds. */
+/* Deletes the victims of a decision, in all worlds. */
 static void evict(struct worlds *w, const struct bt_decision *decisions)
 {
 	uint32_t victims[16], n = decisions[0].victim_n;
@@ -552,7 +552,7 @@ static void it_is_shown_what_it_says_alone(void **state)
 	end(&t);
 }
 
-/* ---- one that says nothing ---- */
+/* ---- one without declared dependencies ---- */
 
 static void it_is_asked_about_every_node_in_every_cycle(void **state)
 {
@@ -575,7 +575,7 @@ static void it_is_asked_about_every_node_in_every_cycle(void **state)
 	end(&t);
 }
 
-/* Pods are alike but for their names, which it looks at; and its mood changes without any event. */
+/* Pods are equal except for their names, which it reads; and its state changes without an event. */
 static void what_it_refused_once_it_may_take_later(void **state)
 {
 	struct trial t = begin_with(state, "Mood", NULL);
@@ -589,13 +589,13 @@ static void what_it_refused_once_it_may_take_later(void **state)
 	mood = true;
 	assert_int_equal(decide(&t, b).outcome, BT_PLACED);
 	mood = false;
-	/* A pod that comes to a node is an event. */
+	/* Placing a pod on a node is an event. */
 	assert_int_equal(decide(&t, a).outcome, BT_REFUSED);
 	assert_int_equal(decide(&t, any).outcome, BT_PLACED);
 	end(&t);
 }
 
-/* Victims are gone in Filter's eyes when preemption tries a node, and pods that are nominated are there. */
+/* In preemption's dry runs Filter does not see victims, and sees nominated pods. */
 static void it_sees_the_pods_that_would_be_on_the_node(void **state)
 {
 	static const char *const names[] = {"PowerSilent", "PowerDeclared"};
@@ -615,7 +615,7 @@ static void it_sees_the_pods_that_would_be_on_the_node(void **state)
 		assert_int_equal(decision.victim_n, 1); /* small is reprieved, or there would be two */
 		assert_int_equal(decision.victims[0].pod_ix, large);
 		bt_engine_remove_pod(t.engine, large);
-		/* 10 of 30 are used, 15 are nominated. */
+		/* 10 of 30 are in use, 15 are nominated. */
 		uint32_t low = add_pod(&t, "name: low, labels: {watts: '10'}", "priority: 2, " CPU("1m"), ""),
 			 lower = add_pod(
 				 &t, "name: lower, labels: {watts: '5'}", "priority: 1, " CPU("1m"), "");
@@ -626,7 +626,7 @@ static void it_sees_the_pods_that_would_be_on_the_node(void **state)
 	}
 }
 
-/* Two pods of one kind: what is known of the first one's preemption says nothing of the second's. */
+/* Two pods of one kind: the result of the first one's preemption is not used for the second. */
 static void preemption_is_tried_for_each_pod(void **state)
 {
 	struct trial t = begin_with(state, "Mood", NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PlacementScore: PodGroupPodsCount and NodeResourcesFit say which placement of a PodGroup is the better.
+ * PlacementScore: PodGroupPodsCount and NodeResourcesFit score the placements of a PodGroup.
  */
 #include "plugin_fixture.h"
 
@@ -30,7 +30,7 @@ static void placements_in_which_nobody_is_cannot_be_compared(void **state)
 		"no pods from pod group are assigned to any of the candidate placements");
 }
 
-/* Of 4 and 12 CPUs, of which 2 are in use, and of 16 and 48 Gi of memory. */
+/* Of 4 and 12 CPUs, 2 of them in use, and of 16 and 48 Gi of memory. */
 static void the_fuller_placement_is_better_whatever_the_strategy(void **state)
 {
 	struct fixture *f = *state;
@@ -55,7 +55,7 @@ static void the_fuller_placement_is_better_whatever_the_strategy(void **state)
 
 	/* CPU 6 of 16, memory 17 of 64: (37 + 3 * 26) / 4. */
 	assert_int_equal(bt_plugin_node_resources_fit.placement_score(&env), 28);
-	/* CPU 6 of 4, memory 17 of 16 Gi: no fuller than full. */
+	/* CPU 6 of 4, memory 17 of 16 Gi: capped at full. */
 	env.node_n = 1;
 	assert_int_equal(bt_plugin_node_resources_fit.placement_score(&env), 100);
 	env.node_n = 0;

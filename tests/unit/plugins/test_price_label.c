@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PriceLabel, through a configuration and an engine that know nothing of it but its descriptor: arguments,
- * decisions by columns and without, texts, and what wakes a pod that it has refused.
+ * PriceLabel, through a configuration and an engine that have only its descriptor: arguments,
+ * decisions by columns and without, texts, and events that requeue refused pods.
  */
 #include "config_fixture.h"
 #include "plugins/registry.h"
@@ -73,7 +73,7 @@ static void nodes_without_a_price_are_refused_where_one_is_required(void **state
 					      "is not helpful for scheduling.");
 	assert_int_equal(decide(&t, pod).outcome, BT_REFUSED);
 	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
-	/* Another label wakes nobody; a price does. */
+	/* Another label requeues no pod; a price does. */
 	add_node(&t, "n1, labels: {other: '1'}", "4");
 	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
 	uint32_t priced = add_priced(&t, "n1", "7");
@@ -83,7 +83,7 @@ static void nodes_without_a_price_are_refused_where_one_is_required(void **state
 	end(&t);
 }
 
-/* The engine keeps what it says, and what it keeps ends with the node's description. */
+/* The engine caches its results; they end with the node's description. */
 static void columns_decide_as_asking_every_node_does(void **state)
 {
 	struct bt_rng rng = {seed_of_test()};

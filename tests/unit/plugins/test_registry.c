@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The registry of plugins: those of the tree, and those that are added at run time.
+ * The registry of plugins: in-tree ones, and those added at run time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void there_is_room_for_a_few(void **state)
 	assert_int_equal(bt_plugin_find(bt_str(names[i])), BT_PLUGIN_NONE);
 }
 
-/* A profile that has all of them can be built. */
+/* A profile with all of them can be built. */
 static void a_profile_has_room_for_all_that_judge_nodes(void **state)
 {
 	uint32_t judge_n = 0;

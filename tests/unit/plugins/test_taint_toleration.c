@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TaintToleration, NodeUnschedulable, NodeName and SchedulingGates: what keeps pods away from nodes, or
- * waiting.
+ * TaintToleration, NodeUnschedulable, NodeName and SchedulingGates: plugins that exclude nodes, or gate
+ * pods.
  */
 #include "plugins/node_name/node_name.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
@@ -96,7 +96,7 @@ static void cordoned_nodes_refuse_unless_tolerated(void **state)
 	struct subject subject = compile_pod(f, &bt_plugin_node_unschedulable, &off, "containers: []");
 
 	assert_refused(&subject, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) were unschedulable");
-	assert_true(passes(&subject, tainted)); /* the taint is another plugin's */
+	assert_true(passes(&subject, tainted)); /* the taint is handled by another plugin */
 	subject = compile_pod(f, &bt_plugin_node_unschedulable, &off,
 		"tolerations: [{key: node.kubernetes.io/unschedulable, operator: Exists, effect: "
 		"NoSchedule}]");

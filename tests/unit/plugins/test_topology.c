@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The arithmetic of PodTopologySpread and InterPodAffinity, where a last bit decides. Whole decisions are
- * compared in tests/model and tests/conformance.
+ * The arithmetic of PodTopologySpread and InterPodAffinity, where a last bit matters. tests/model and
+ * tests/conformance compare whole decisions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static void logarithms_round_as_upstreams_runtime(void **state)
 {
 	(void)state;
 	assert_int_equal(bits_of(bt_go_log(2)), UINT64_C(0x3fe62e42fefa39ef));
-	/* The C library has another last bit here. */
+	/* The C library's result has another last bit. */
 	assert_int_equal(bits_of(bt_go_log(3)), UINT64_C(0x3ff193ea7aad030a));
 	assert_int_equal(bits_of(bt_go_log(12)), UINT64_C(0x4003e116bcd39e7d));
 	assert_int_equal(bits_of(bt_go_log(5000)), UINT64_C(0x402108cd8bc5b177));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TopologyPlacementGenerator: how nodes are divided for a PodGroup, and when they cannot be.
+ * TopologyPlacementGenerator: partitions of nodes for a PodGroup, and errors.
  */
 #include "plugin_fixture.h"
 
@@ -30,7 +30,7 @@ static struct bt_group_pod pod_on(struct fixture *f, uint32_t node_ix)
 		.node = bt_intern_add(intern, bt_str("lost"))};
 }
 
-/* want: the text, or NULL, and then which domain alone is left, NULL: each. */
+/* want: the text, or NULL and the only remaining domain, NULL: each. */
 static void expect(const struct bt_placement_generate_env *env, const char *want, const char *only)
 {
 	struct bt_division division = {.divides = false};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The plugins that ask about volumes, and the one that asks for features: what each says of a pod and a node.
+ * The volume plugins, and NodeDeclaredFeatures: their results for a pod and a node.
  */
 #include "plugins/node_declared_features/node_declared_features.h"
 #include "plugins/node_volume_limits/node_volume_limits.h"
@@ -22,7 +22,7 @@ static void storage(struct fixture *f, const char *yaml)
 	bt_ingest_storage(f->cache, fixture_read(f, yaml));
 }
 
-/* Asks PreFilter, too. */
+/* Runs PreFilter, too. */
 static struct subject begin(
 	struct fixture *f, const struct bt_plugin *plugin, const void *settings, const char *spec)
 {
@@ -124,7 +124,7 @@ static void a_claim_for_one_pod_is_not_shared(void **state)
 		"by another pod");
 	subject = begin(f, &bt_plugin_volume_restrictions, NULL, USES("x"));
 	assert_string_equal(subject.compiled.refusal, "persistentvolumeclaim \"x\" not found");
-	/* A pod on a node that is gone counts nowhere. */
+	/* A pod on a deleted node does not count. */
 	assert_int_equal(cache_remove_node(f->cache, bt_str("n1")), BT_OK);
 	assert_true(begin(f, &bt_plugin_volume_restrictions, NULL, USES("c")).compiled.filter_skip);
 }
@@ -188,7 +188,7 @@ static void in_tree_disks_count_for_their_drivers(void **state)
 
 #define PORTWORX(id) "volumes: [{name: v, portworxVolume: {volumeID: " id "}}]"
 
-/* n1 has room for one Portworx volume, and has one; its kubelet has migrated the plugins of the list. */
+/* n1 has a limit of one Portworx volume, and has one; its kubelet has migrated the listed plugins. */
 static void show_portworx_node(struct fixture *f, const char *list)
 {
 	char text[512];
@@ -229,7 +229,7 @@ static void portworx_counted_on_nodes_that_had_migrated_it_until_1_35(void **sta
 	fixture_pod(f, "nodeName: n1, " PORTWORX("a"));
 	show_portworx_node(f, "kubernetes.io/gce-pd");
 	assert_false(portworx_counts(f, node));
-	/* What is there counts no more than what comes. */
+	/* Attached volumes of the pod do not count again. */
 	claim(f, "a", BOUND, "volumeName: pa", "Bound");
 	volume(f, "pa", "", "csi: {driver: pxd.portworx.com, volumeHandle: h}");
 	struct subject subject = begin(f, &bt_plugin_node_volume_limits, &any_driver, csi_pod);
@@ -250,7 +250,7 @@ static void a_driver_may_be_demanded(void **state)
 	storage(f, LATE);
 	claim(f, "b", "labels: {}", "storageClassName: late", "Pending");
 	struct subject subject = begin(f, &bt_plugin_node_volume_limits, &every, USES("b"));
-	assert_true(passes(&subject, node)); /* it may be none */
+	assert_true(passes(&subject, node)); /* there may be no driver */
 	storage(f, "{" STORAGE "kind: CSIDriver, metadata: {name: d}, spec: {}}");
 	assert_refused(&subject, node, BT_UNSCHEDULABLE, missing);
 	subject = begin(f, &bt_plugin_node_volume_limits, &insisting, USES("b"));
@@ -358,7 +358,7 @@ static void bound_volumes_are_reached_or_not(void **state)
 		"node(s) didn't match PersistentVolume's node affinity");
 }
 
-/* What Reserve is to assume: how many bindings, and the first. */
+/* Reserve's bindings: their number, and the first. */
 static uint32_t choose(
 	const struct subject *subject, uint32_t node, const struct bt_volume_binding **out_bindings)
 {
@@ -408,7 +408,7 @@ static void the_smallest_volume_that_serves_is_taken_once(void **state)
 	third = begin(f, &bt_plugin_volume_binding, &no_scores, USES("e"));
 	assert_true(passes(&third, node));
 	bt_volumes_keep(f->cache->volumes, 2);
-	bt_volumes_revert(f->cache->volumes, 2); /* it has been kept */
+	bt_volumes_revert(f->cache->volumes, 2); /* it has been copied */
 	bt_volumes_assume(f->cache->volumes, 1, fixture_name(f, "n1"), bindings, 0);
 	assert_true(f->cache->view.storage->pvs[bindings[0].pv_ix].live);
 }
@@ -463,7 +463,7 @@ static void what_is_asked_of_a_class_is_put_on_the_shape(void **state)
 
 /* ---- volumes that change between PreFilter and PostFilter ---- */
 
-/* They are about to. */
+/* Announces the change. */
 static void settle(struct subject *subject)
 {
 	subject->plugin->state_changes(&subject->compiled, &subject->f->cache->view, BT_VOLUMES_WILL_CHANGE);
@@ -629,7 +629,7 @@ static void features_must_be_declared(void **state)
 			    .compiled.filter_skip);
 }
 
-/* Twins that differ in what a release asks for. */
+/* Twins that differ in features known to a release. */
 static void a_release_asks_for_the_features_that_it_knows(void **state)
 {
 	static const char restarts[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Backoff by itself: how long it lasts, when it ends, and the order in which pods leave it.
+ * Backoff alone: duration, end, and the order in which pods leave it.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #define SECOND BT_QUEUE_SECOND
 #define SLOT_N 200
 
-/* A queue of which backoff.c sees options, priorities of kinds, and slots. */
+/* A queue with the fields that backoff.c reads: options, priorities of kinds, and slots. */
 struct backoff_test {
 	struct bt_queue queue;
 	struct bt_kind_line kinds[3]; /* priorities 0, 1, 2 */
@@ -63,7 +63,7 @@ static void backoff_doubles_with_each_failure_up_to_its_limit(void **state)
 	assert_int_equal(wait_of(t, 4, 0), 8 * SECOND);
 	assert_int_equal(wait_of(t, 5, 0), 10 * SECOND);
 	assert_int_equal(wait_of(t, 63, 0), 10 * SECOND);
-	assert_int_equal(wait_of(t, 66, 0), 10 * SECOND); /* 65 doublings are more than an int64 has bits */
+	assert_int_equal(wait_of(t, 66, 0), 10 * SECOND); /* 65 doublings exceed an int64 */
 	assert_int_equal(wait_of(t, UINT32_MAX, 0), 10 * SECOND);
 }
 
@@ -153,10 +153,10 @@ static void without_popping_from_backoff_equal_ends_leave_in_order_of_arrival(vo
 			     early = {.expiry_ns = 9, .kind = 0, .timestamp_ns = 2, .order = 3};
 
 	assert_true(is_before(t, early, late, false));
-	assert_true(is_before(t, late, early, true)); /* but pods that failed with an error */
+	assert_true(is_before(t, late, early, true)); /* except pods that failed with an error */
 }
 
-/* Is every slot of the heap behind its parent, and does it know its place? */
+/* Is every slot of the heap after its parent, with the right index? */
 static void assert_heap(const struct backoff_test *t, const struct bt_pod_backoff *heap)
 {
 	for (size_t i = 0; i < heap->n; i++) {

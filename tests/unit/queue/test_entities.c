@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PodGroups in the queue: a group takes the place, and its pods are in it. Places and orders are those of
+ * PodGroups in the queue: a group is queued as a whole, with its pods in it. Queues and orders are those of
  * kube-scheduler v1.37.2.
  */
 #include <setjmp.h>
@@ -13,14 +13,14 @@
 enum { RING = 0, STAR, GROUPS, PODS = 16 };
 #define SECOND BT_QUEUE_SECOND
 
-/* Pods 0 to 5 are of the ring, 6 and 7 of the star, the others alone. */
+/* Pods 0 to 5 belong to the ring, 6 and 7 to the star, the others to no group. */
 struct grouped_world {
 	struct bt_queue *queue;
 	bool known[GROUPS];
 	int32_t priority[GROUPS];
 	bool gated[PODS];
 	bool tree;	/* the star is in the ring's tree */
-	uint32_t likes; /* pods that a hint likes, a bit each */
+	uint32_t likes; /* pods for which a hint returns Queue, one bit each */
 };
 
 static bool group_of(void *context, uint32_t pod_ix, struct bt_queue_pod_group *out)
@@ -120,7 +120,7 @@ static void pods_of_a_group_are_popped_together(void **state)
 	assert_members(&w, 0, (const uint32_t[]){0, 1}, 2);
 	assert_int_equal(bt_queue_pop(w.queue), 8);
 	assert_int_equal(bt_queue_pop(w.queue), BT_QUEUE_EMPTY);
-	/* Metrics keep the series of a place in which a group has been. */
+	/* Metrics keep the series of a queue in which a group has been. */
 	assert_int_equal(bt_queue_counts(w.queue).pod_groups[BT_WAIT_ACTIVE], 0);
 	assert_true(bt_queue_counts(w.queue).had_pod_groups[BT_WAIT_ACTIVE]);
 	assert_false(bt_queue_counts(w.queue).had_pod_groups[BT_WAIT_BACKOFF]);
@@ -225,7 +225,7 @@ static void a_pod_that_comes_in_the_groups_cycle_is_in_the_next_one(void **state
 	bt_queue_end_group(w.queue, RING, BT_ATTEMPT_REJECTED, false, SECOND);
 	assert_int_equal(where(&w, 0), BT_WAIT_BACKOFF);
 	assert_int_equal(where(&w, 1), BT_WAIT_BACKOFF);
-	/* Who has been tried before goes first. */
+	/* A group that was tried before goes first. */
 	bt_queue_flush_backoff(w.queue, 3 * SECOND);
 	assert_int_equal(bt_queue_pop(w.queue), 0);
 	assert_members(&w, 0, (const uint32_t[]){0, 1}, 2);
@@ -270,7 +270,7 @@ static void a_pod_whose_binding_fails_founds_its_group_anew(void **state)
 	bt_queue_destroy(w.queue);
 }
 
-/* Tries the ring of n pods in vain; returns how long it backs off. */
+/* Fails the ring of n pods; returns its backoff. */
 static int64_t backs_off(struct grouped_world *w, uint32_t n, int64_t now_ns)
 {
 	bt_queue_flush_backoff(w->queue, now_ns);
@@ -312,7 +312,7 @@ static void one_gated_pod_keeps_its_group_out_and_any_pods_hint_lets_it_back(voi
 	assert_int_equal(where(&w, 0), BT_WAIT_GATED);
 	assert_int_equal(bt_queue_info(w.queue, 0).gate, 3);
 	assert_int_equal(bt_queue_counts(w.queue).gated, 2);
-	/* The pod that no plugin has refused lets any event ask the gates again. */
+	/* The pod without a refusing plugin lets any event run PreEnqueue again. */
 	move(&w, 3);
 	assert_int_equal(where(&w, 0), BT_WAIT_GATED);
 	w.gated[1] = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pods in flight, and the events that are kept for them.
+ * Pods in flight, and the events stored for them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define SLOT_N 4
 
-/* A queue of which in_flight.c sees its slots and the log. */
+/* A queue with the fields that in_flight.c reads: slots and the log. */
 struct flight_test {
 	struct bt_queue queue;
 	struct bt_slot slots[SLOT_N];
@@ -53,7 +53,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* An event that is known by the pod that it concerns. */
+/* An event identified by its pod. */
 static void log_event(struct flight_test *t, uint32_t only)
 {
 	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Why pods came to where they are. Source: scheduler_queue_incoming_pods_total, v1.36.3.
+ * The reasons why pods entered their queues. Source: scheduler_queue_incoming_pods_total, v1.36.3.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The order of waiting pods, and the places where they wait.
+ * The order of waiting pods, and the queues in which they wait.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static const struct bt_queue_options usual = {.initial_backoff_ns = SECOND,
 
 static const struct bt_cluster_event node_added = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
 
-/* A plugin that is asked about everything, for hooks. */
+/* The only hint plugin, for hooks. */
 #define PLUGIN 43
 #define MASK   (UINT64_C(1) << PLUGIN)
 
@@ -72,7 +72,7 @@ static void who_is_active_or_bound_needs_no_events_and_others_do(void **state)
 	assert_true(bt_queue_listens(queue) && bt_queue_is_busy(queue));
 	bt_queue_done(queue, 0);
 	assert_false(bt_queue_listens(queue) || bt_queue_is_busy(queue));
-	/* An event is kept as long as the cycle that it came in. */
+	/* An event is stored as long as cycles that were open when it came. */
 	assert_int_equal(bt_queue_pop(queue), 1);
 	bt_queue_move(queue, &node_added, INT32_MAX, BT_QUEUE_EMPTY, 3);
 	assert_true(bt_queue_keeps_events(queue));
@@ -146,7 +146,7 @@ static void a_pod_with_another_index_waits_as_before(void **state)
 		assert_int_equal(after.order, before.order);
 		assert_int_equal(bt_queue_info(queue, pod).where, BT_WAIT_NOWHERE);
 	}
-	bt_queue_move_pod(queue, 77, 66); /* one that is not known to it */
+	bt_queue_move_pod(queue, 77, 66); /* a pod that it does not know */
 	assert_int_equal(bt_queue_pop(queue), 2);
 	assert_int_equal(bt_queue_pop(queue), 1);
 	assert_int_equal(bt_queue_pop(queue), 0);
@@ -212,7 +212,7 @@ static void a_guess_names_nobody_who_has_gone(void **state)
 	assert_int_equal(bt_queue_remove(queue, 1), BT_OK);
 	assert_int_equal(bt_queue_guess(queue, 1), BT_QUEUE_EMPTY);
 	assert_int_equal(bt_queue_guess(queue, 2), 2);
-	/* Before all others: no line says who comes next. */
+	/* Ahead of all others: no kind's line has the next pod. */
 	bt_queue_add(queue, 7, kind(1, 5), 9);
 	assert_int_equal(bt_queue_guess(queue, 0), BT_QUEUE_EMPTY);
 	bt_queue_destroy(queue);
@@ -304,7 +304,7 @@ static void when_memory_is_short_for_events_pods_in_flight_are_tried_again(void 
 	bt_mem_set_refuser(NULL, NULL);
 	assert_int_equal(bt_queue_counts(queue).overflow_n, 1);
 	assert_false(bt_queue_keeps_events(queue));
-	/* Who comes later has missed nothing. */
+	/* A pod added later has missed no event. */
 	assert_int_equal(bt_queue_pop(queue), 1);
 	assert_int_equal(bt_queue_refuse(queue, 1, MASK, 0, SECOND), BT_WAIT_UNSCHEDULABLE);
 	assert_int_equal(bt_queue_refuse(queue, 0, MASK, 0, SECOND), BT_WAIT_BACKOFF);
@@ -364,10 +364,10 @@ static void a_kind_stays_parked_while_its_pods_have_their_turn(void **state)
 	bt_queue_park(queue, 0, MASK);
 	assert_int_equal(refuse(queue, 1, MASK, 10), BT_WAIT_UNSCHEDULABLE);
 	assert_int_equal(bt_queue_counts(queue).parked, 1);
-	/* One that comes now still goes before the rest. */
+	/* A new one still goes before the rest. */
 	bt_queue_add(queue, 9, kind(1, 0), 20);
 	assert_int_equal(bt_queue_pop(queue), 9);
-	/* One of them fits after all: the last one does not wait for others any more. */
+	/* One of them fits after all: the last one is not parked any more. */
 	assert_int_equal(bt_queue_pop(queue), 2);
 	bt_queue_done(queue, 2);
 	assert_int_equal(bt_queue_counts(queue).parked, 0);
@@ -378,13 +378,13 @@ static void a_kind_stays_parked_while_its_pods_have_their_turn(void **state)
 	bt_queue_destroy(queue);
 }
 
-/* ---- hooks that say what a test wants ---- */
+/* ---- hooks controlled by the test ---- */
 
 struct hooked {
-	bt_plugin_set gates[16];  /* by pod: the plugins that keep it out */
-	int asked_first[16];	  /* by pod: the plugin that was to be asked first, the last time */
-	bt_plugin_set interested; /* the plugins that registered for the event */
-	bt_plugin_set likes;	  /* the plugins whose hint says Queue */
+	bt_plugin_set gates[16];  /* by pod: its gating plugins */
+	int asked_first[16];	  /* by pod: the plugin to run first at the last call */
+	bt_plugin_set interested; /* the plugins registered for the event */
+	bt_plugin_set likes;	  /* the plugins whose hint returns Queue */
 	uint64_t gate_n, hint_n;
 };
 
@@ -423,7 +423,7 @@ static bool hooked_hint(
 	return (h->likes & plugins) != 0;
 }
 
-/* Plugin 0 knows when what it waits for has come about. */
+/* Plugin 0 knows when its condition is met. */
 static bool hooked_stuck(void *context, uint32_t pod_ix, int gate)
 {
 	return gate == 0 && !(((const struct hooked *)context)->gates[pod_ix] & 1);
@@ -450,7 +450,7 @@ static enum bt_wait where(const struct bt_queue *queue, uint32_t pod)
 
 /* ---- backoff ---- */
 
-/* Backs a pod off as often, refused or after errors, and returns by how much its expiry is behind now. */
+/* Backs a pod off this many times, refused or after errors, and returns its remaining backoff. */
 static int64_t backoff_after(struct bt_queue_options options, uint32_t times, bool refused, int64_t now_ns)
 {
 	struct bt_queue *queue = bt_queue_create(&options);
@@ -624,7 +624,7 @@ static void five_minutes_let_an_unschedulable_pod_back_but_not_a_gated_one(void 
 	assert_true(bt_queue_info(queue, 0).flushed);
 	assert_int_equal(where(queue, 1), BT_WAIT_GATED);
 	assert_int_equal(bt_queue_counts(queue).flushed_n, 1);
-	/* For the pod in flight it is an event that every hint likes. */
+	/* For the pod in flight it is an event for which every hint returns Queue. */
 	assert_int_equal(bt_queue_refuse(queue, 2, MASK, 0, 302 * SECOND), BT_WAIT_BACKOFF);
 	bt_queue_destroy(queue);
 }
@@ -664,7 +664,7 @@ static void who_is_to_try_again_is_not_popped_before_its_backoff_is_over(void **
 	assert_int_equal(where(queue, 0), BT_WAIT_BACKOFF);
 	assert_true(bt_queue_info(queue, 0).patient);
 	assert_int_equal(bt_queue_pop(queue), 1);
-	/* In flight it is the same, after the refusal. */
+	/* In flight the effect is the same, after the refusal. */
 	bt_queue_try_again(queue, 1, SECOND);
 	assert_int_equal(bt_queue_refuse(queue, 1, MASK, 0, SECOND), BT_WAIT_BACKOFF);
 	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
@@ -679,9 +679,9 @@ static void who_is_to_try_again_is_not_popped_before_its_backoff_is_over(void **
 	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
 	assert_int_equal(bt_queue_counts(queue).backoff, 1);
 	assert_int_equal(bt_queue_take(queue, 1), BT_OK);
-	/* The next time it is a pod like any other. */
+	/* The next time it behaves like any other pod. */
 	assert_int_equal(bt_queue_refuse(queue, 0, MASK, 0, 3 * SECOND), BT_WAIT_UNSCHEDULABLE);
-	/* Whose backoff is over has its turn at once, and a gate is asked. */
+	/* A pod after its backoff becomes active at once, and PreEnqueue runs. */
 	bt_queue_try_again(queue, 0, 9 * SECOND);
 	assert_int_equal(where(queue, 0), BT_WAIT_ACTIVE);
 	assert_int_equal(bt_queue_refuse(queue, 1, MASK, 0, 9 * SECOND), BT_WAIT_UNSCHEDULABLE);
@@ -712,9 +712,9 @@ static void activation_in_flight_concerns_that_pod_alone(void **state)
 	bt_queue_destroy(queue);
 }
 
-/* ---- updates and removals, place by place ---- */
+/* ---- updates and removals, by queue ---- */
 
-/* Puts pod 0 into a place. */
+/* Moves pod 0 into a queue. */
 static void bring(struct bt_queue *queue, struct hooked *h, enum bt_wait place)
 {
 	*h = (struct hooked){.interested = BT_PLUGIN_SET_ALL,
@@ -859,7 +859,7 @@ static void a_hundred_thousand_pods_of_a_kind_cost_one_hint(void **state)
 	}
 	move(queue, SECOND);
 	assert_int_equal(h.hint_n, 1);
-	/* The pod that the event is about is asked for itself. */
+	/* The pod of the event is evaluated by its own hint. */
 	bt_queue_move(queue, &node_added, INT32_MAX, 17, SECOND);
 	assert_int_equal(h.hint_n, 3);
 	h.likes = MASK;
@@ -872,7 +872,7 @@ static void a_hundred_thousand_pods_of_a_kind_cost_one_hint(void **state)
 
 /* ---- parking ---- */
 
-/* Three pods of a kind that is parked, and one of another that comes behind them. */
+/* Three pods of a parked kind, and one of another kind behind them. */
 static struct bt_queue *make_parked(struct hooked *h)
 {
 	struct bt_queue *queue = make_hooked(h);
@@ -916,7 +916,7 @@ static void a_parked_kind_whose_example_has_gone_comes_forward(void **state)
 	bt_queue_destroy(queue);
 }
 
-/* What comes later as a kind of the same numbers may be another one. */
+/* A later kind with the same numbers may be another one. */
 static void a_kind_without_pods_is_forgotten(void **state)
 {
 	struct hooked h = {0};
@@ -928,7 +928,7 @@ static void a_kind_without_pods_is_forgotten(void **state)
 		assert_int_equal(bt_queue_remove(queue, pod), BT_OK);
 	}
 	assert_int_equal(bt_queue_counts(queue).parked, 0);
-	/* It has a higher priority, and nobody remembers that it was refused. */
+	/* It has a higher priority, and its earlier refusal is not stored. */
 	bt_queue_add(queue, 6, kind(0, 100), 10);
 	assert_int_equal(bt_queue_pop(queue), 6);
 	assert_int_equal(bt_queue_pop(queue), 5);
@@ -1040,7 +1040,7 @@ static void pods_that_are_nowhere_cannot_be_removed(void **state)
 	bt_queue_destroy(queue);
 }
 
-/* The same, plainly: a list of pods. */
+/* A plain model: a list of pods. */
 struct waiting {
 	bool waits;
 	int32_t priority;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Devices and expressions with upstream's answers, from a text file. A line is a record, its fields separated
- * by tabs, where \t \n \r and \\ stand for themselves:
+ * Devices and expressions with upstream's results, from a text file. A line is a record with fields separated
+ * by tabs; \t \n \r and \\ are escapes:
  *   device NAME DRIVER MULTI      then its  attribute NAME KIND VALUE  and  capacity NAME QUANTITY  lines
- *   language WORDS               of the cases that follow: lists includes short-includes, as in
- *                                enum bt_cel_feature; none at first
+ *   language WORDS               of the following cases: lists includes short-includes, as in
+ *                                enum bt_cel_feature; initially none
  *   case DEVICE RESULT COST EXPRESSION TEXT
- * A KIND with an s is a list, its values between commas.
- * RESULT is true, false, error (its cost is not given), compile, or syntax: refused too, in words that are
- * not given.
+ * A KIND with an s is a list, its values separated by commas.
+ * RESULT is true, false, error (without a cost), compile, or syntax: rejected, too, without
+ * the text.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct case_device {
 struct case_file {
 	struct bt_arena arena;
 	struct bt_str text;
-	size_t next;	   /* the line to read */
+	size_t next;	   /* the next line */
 	unsigned language; /* enum bt_cel_feature */
 	struct case_device devices[DEVICES_MAX];
 	uint32_t device_n;
@@ -40,12 +40,12 @@ struct cel_case {
 	uint64_t cost;
 };
 
-/* Ends the program with a message when there is no such file. */
+/* Exits with a message if the file cannot be read. */
 void case_file_open(struct case_file *file, const char *path);
 void case_file_close(struct case_file *file);
 
 /* The next case; false at the end. */
 bool case_file_next(struct case_file *file, struct cel_case *out_case);
 
-/* NULL when there is none of this name. */
+/* NULL: no such device. */
 const struct bt_cel_device *case_file_device(const struct case_file *file, struct bt_str name);

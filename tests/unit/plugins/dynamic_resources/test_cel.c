@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Selectors: what is refused, what is bounded, and what callers may rely on. That answers are upstream's is
- * for test_cel_cases.c to show.
+ * Selectors: errors, limits, and guarantees to callers. test_cel_cases.c compares results with upstream's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -186,7 +185,7 @@ static void nesting_ends_where_upstreams_does(void **state)
 	assert_non_null(strstr(f->text.ptr, "no matching overload"));
 	assert_int_equal(match_nested(f, "1 + (", 125, "1 > 0", ")"), BT_CEL_ERROR);
 	assert_non_null(strstr(f->text.ptr, "expression recursion limit exceeded: 250"));
-	/* Signs do not nest, and neither do terms of && and ||. */
+	/* Signs do not nest, nor do terms of && and ||. */
 	assert_int_equal(match_nested(f, "!", 4000, "true", ""), BT_CEL_TRUE);
 	assert_int_equal(match_nested(f, "false||", 1400, "true", ""), BT_CEL_TRUE);
 }
@@ -196,7 +195,7 @@ static void a_match_that_costs_too_much_ends(void **state)
 	/* 100 * 100 * 100 rounds of at least 3. */
 	assert_fails(*state, "cel.bind(r, lists.range(100), r.all(x, r.all(y, r.all(z, x + y + z >= 0))))",
 		"operation cancelled: actual cost limit exceeded");
-	/* Nothing takes the error in. */
+	/* No operator absorbs the error. */
 	assert_fails(*state,
 		"cel.bind(r, lists.range(100), r.all(x, r.all(y, r.all(z, x + y + z >= 0)))) || true",
 		"operation cancelled: actual cost limit exceeded");
@@ -221,12 +220,12 @@ static void memory_of_a_match_is_bounded(void **state)
 	bt_buf_fini(&text);
 }
 
-/* Patterns that are made on the way count too. */
+/* Patterns compiled during evaluation count, too. */
 static void memory_of_patterns_is_bounded(void **state)
 {
 	assert_fails(*state, "lists.range(1000).all(x, 'a'.matches('(?i)a{900}' + string(x)) || true)",
 		"operation cancelled: memory limit exceeded");
-	/* So does what turns out to be too large. */
+	/* So do patterns that turn out to be too large. */
 	struct bt_buf text = {0};
 	bt_buf_text(&text, "lists.range(1000).all(x, 'a'.matches('");
 	for (int i = 0; i < 25; i++) {
@@ -237,7 +236,7 @@ static void memory_of_patterns_is_bounded(void **state)
 	bt_buf_fini(&text);
 }
 
-/* Lists of lists that are all one list: comparing them takes 2^40 steps if nothing stops it. */
+/* Nested lists that share one list: comparing them takes 2^40 steps without a limit. */
 static void steps_of_a_match_are_bounded(void **state)
 {
 	struct bt_buf text = {0};
@@ -399,7 +398,7 @@ static void patterns_prefer_as_perl_does(void **state)
 	}
 }
 
-/* What would take a backtracking matcher 2^30 steps takes thousands. */
+/* A backtracking matcher would take 2^30 steps; this takes thousands. */
 static void patterns_take_linear_time(void **state)
 {
 	struct bt_buf text = {0};
@@ -428,7 +427,7 @@ static void patterns_know_unicode(void **state)
 		BT_CEL_TRUE);
 }
 
-/* The texts are those of Go 1.26. */
+/* The texts are Go 1.26's. */
 static void faults_of_patterns_are_reported_as_go_does(void **state)
 {
 	static const char *const faults[][2] = {
@@ -485,7 +484,7 @@ static void names_of_groups_are_written_in_both_ways(void **state)
 		BT_CEL_TRUE);
 }
 
-/* Each of 65,536 matches looks at all that is left of the text. */
+/* Each of 65,536 matches scans all of the remaining text. */
 static void work_of_patterns_is_bounded(void **state)
 {
 	struct bt_buf text = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Expressions on devices: result, cost and text are those of upstream's own package. The cases come from the
- * file of the first argument; cases.txt says how it was made.
+ * Expressions on devices: result, cost and text equal those of upstream's package. The first argument is the
+ * file of cases; cases.txt describes how it was made.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static const char *run(
 	return name;
 }
 
-/* Whether ours is upstream's answer; says what differs otherwise. */
+/* Does our result equal upstream's? Prints the difference otherwise. */
 static bool check(const struct cel_case *test, struct bt_cel_scratch *scratch)
 {
 	struct bt_buf text = {0};

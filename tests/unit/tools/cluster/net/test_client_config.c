@@ -274,7 +274,7 @@ static void only_the_named_authority_is_trusted(void **state)
 	close_way(&way);
 }
 
-/* What is logged while a client of such a cluster is opened and closed. */
+/* The log while a client of this cluster is created and destroyed. */
 static const char *log_of(const char *cluster)
 {
 	struct way way;
@@ -313,7 +313,7 @@ static void the_name_in_the_certificate_must_fit(void **state)
 	close_way(&way);
 }
 
-/* ---- what is shown ---- */
+/* ---- credentials ---- */
 
 static void credentials_are_shown(void **state)
 {
@@ -356,12 +356,12 @@ static void a_token_that_was_refused_is_read_again(void **state)
 	(void)state;
 	write_text("token", "old\n");
 	start_trusting(&way, &authority, "", "\"tokenFile\": \"token\"");
-	expect_answer(&way, 401, "Bearer old"); /* nothing has changed: the answer stands */
+	expect_answer(&way, 401, "Bearer old"); /* no change: the response stands */
 	assert_int_equal(server_request_n(way.server), 1);
 	write_text("token", "new\n");
 	expect_answer(&way, 200, "Bearer new");
 	assert_int_equal(server_request_n(way.server), 3);
-	remove_file("token"); /* what was read stays */
+	remove_file("token"); /* the previous content stays */
 	expect_answer(&way, 200, "Bearer new");
 	close_way(&way);
 }
@@ -377,7 +377,7 @@ static void write_pair(const struct pki_pair *pair)
 	write_pem("key", &pair->key_pem);
 }
 
-/* Whose certificate and key are files, at first those of client_pair. */
+/* A client whose certificate and key are files, initially client_pair's. */
 static void start_way_of_files(struct way *way)
 {
 
@@ -402,7 +402,7 @@ static void a_certificate_that_changes_is_shown_on_a_new_connection(void **state
 	write_pair(&other_client);
 	bt_store_release(&first_is_refused, true);
 	expect_answer(&way, 200, "second|");
-	/* A server that speaks HTTP/1.1 alone has been asked on one more whether it does. */
+	/* One more connection tested whether the server, which has HTTP/1.1 only, selects HTTP/2. */
 	assert_int_equal(server_connection_n(way.server), over_h2 ? 2 : 3);
 	bt_store_release(&first_is_refused, false);
 	close_way_of_files(&way);
@@ -415,7 +415,7 @@ static void a_certificate_waits_for_its_key(void **state)
 	(void)state;
 	start_way_of_files(&way);
 	expect_answer(&way, 200, "first|");
-	bt_store_release(&first_is_refused, true); /* so that files are looked at */
+	bt_store_release(&first_is_refused, true); /* so that files are checked */
 	write_pem("crt", &other_client.certificate_pem);
 	expect_answer(&way, 401, "first|");
 	expect_answer(&way, 401, "first|");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A writer between a server that is played by the test and a pipeline that only notes what is reported: the
- * client's calls, the pipeline's answers and the machine's clocks are replaced when the test is linked, so
- * everything happens in one thread, in the order of the test's lines.
+ * A writer between a simulated server and a pipeline that records reports: the client's calls, the
+ * pipeline's functions and the clocks are replaced at link time, so everything happens in one thread, in the
+ * order of the test's lines.
  */
 #pragma once
 
@@ -22,7 +22,7 @@
 #include "tools/cluster/write/writer.h"
 
 #define FAKE_S	   INT64_C(1000000000)
-#define FAKE_WALL  (INT64_C(1767225600) * FAKE_S) /* 2026-01-01T00:00:00Z at the beginning */
+#define FAKE_WALL  (INT64_C(1767225600) * FAKE_S) /* 2026-01-01T00:00:00Z at the start */
 #define FAKE_CALLS 2048
 
 struct fake_call {
@@ -38,7 +38,7 @@ struct fake_timer {
 	void *context;
 };
 
-/* One at a time, because nothing hands it to those who are replaced. */
+/* A single one, because the replaced functions have no context for it. */
 static struct fake {
 	struct bt_writer *writer;
 	struct fake_call calls[FAKE_CALLS];
@@ -46,7 +46,7 @@ static struct fake {
 	struct fake_timer timers[FAKE_CALLS];
 	uint32_t timer_n;
 	int64_t now_ns;
-	struct bt_buf reported; /* what the writer has reported to the pipeline, a line each */
+	struct bt_buf reported; /* the writer's reports to the pipeline, one per line */
 	struct bt_engine *engine;
 	struct bt_intern *names;
 	bool may_write;
@@ -55,7 +55,7 @@ static struct fake {
 
 static bool fake_speaks_proto; /* clientConnection.contentType is protobuf */
 
-/* ---- the client ---- */
+/* ---- client ---- */
 
 struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_buf *out_error)
 {
@@ -99,7 +99,7 @@ void bt_http_after(struct bt_http *http, int64_t delay_ns, void (*call)(void *co
 	fake.timers[fake.timer_n++] = (struct fake_timer){fake.now_ns + delay_ns, call, context};
 }
 
-/* How the i-th call ended. */
+/* Ends the i-th call. */
 static inline void fake_end_bytes(
 	uint32_t i, enum bt_http_end end, uint32_t status, int64_t retry_after_ns, struct bt_str body)
 {
@@ -129,7 +129,7 @@ void bt_http_destroy(struct bt_http *http)
 	}
 }
 
-/* ---- the pipeline ---- */
+/* ---- pipeline ---- */
 
 static inline enum bt_status note(const char *what, uint64_t handle, struct bt_str reason)
 {
@@ -198,7 +198,7 @@ struct bt_engine *bt_pipeline_engine(struct bt_pipeline *pipeline)
 	return fake.engine;
 }
 
-/* ---- the test's side ---- */
+/* ---- called by tests ---- */
 
 static inline int64_t fake_now(void *context)
 {
@@ -211,7 +211,7 @@ static inline bool fake_may_write(void *context)
 	return fake.may_write;
 }
 
-/* A writer that nothing limits unless the options say so. */
+/* A writer without limits unless the options set some. */
 static inline struct bt_writer *fake_begin(struct bt_writer_options options)
 {
 	static const int64_t wall = FAKE_WALL, steady = 0;
@@ -230,7 +230,7 @@ static inline struct bt_writer *fake_begin(struct bt_writer_options options)
 	return fake.writer;
 }
 
-/* Ends the writer; what it reported until then stays. */
+/* Ends the writer; its reports stay. */
 static inline void fake_stop(void)
 {
 	bt_writer_destroy(fake.writer);
@@ -243,7 +243,7 @@ static inline void fake_finish(void)
 	bt_buf_fini(&fake.reported);
 }
 
-/* A teardown. */
+/* The tests' teardown. */
 static inline int fake_teardown(void **state)
 {
 	(void)state;
@@ -251,7 +251,7 @@ static inline int fake_teardown(void **state)
 	return 0;
 }
 
-/* Lets time pass, and timers ring in order. */
+/* Advances time, and fires timers in order. */
 static inline void fake_pass(int64_t ns)
 {
 	int64_t end_ns = fake.now_ns + ns;
@@ -292,10 +292,10 @@ static inline void fake_status(uint32_t i, uint32_t status, const char *message)
 	fake_answer(i, status, body);
 }
 
-/* Where the pod that tests bind is bound. */
+/* The path of the tests' binding. */
 #define BINDING "/api/v1/namespaces/ns/pods/p/binding"
 
-/* What was called so far. */
+/* Checks the i-th call. */
 static inline void sent(uint32_t i, const char *method, const char *path)
 {
 	assert_true(i < fake.call_n);
@@ -303,7 +303,7 @@ static inline void sent(uint32_t i, const char *method, const char *path)
 	assert_string_equal(fake.calls[i].path, path);
 }
 
-/* What was reported since the last time. */
+/* Checks the reports since the last call. */
 static inline void expect_reports(const char *lines)
 {
 	assert_string_equal(fake.reported.len ? fake.reported.ptr : "", lines);
@@ -313,7 +313,7 @@ static inline void expect_reports(const char *lines)
 	}
 }
 
-/* Of the pod that most tests are about it is "u"; other pods have other ones. */
+/* The UID of most tests' pod is "u"; other pods have others. */
 static inline const char *fake_uid(const char *pod)
 {
 	return strcmp(pod, "p") == 0 ? "u" : pod;
@@ -357,7 +357,7 @@ static inline void evict(uint64_t handle, const char *pod, const char *node, con
 	fake_pass(0);
 }
 
-/* A claim that keeps the pod out. */
+/* Releases a claim that blocks the pod. */
 static inline void release_claim(uint64_t handle, const char *pod, const char *claim)
 {
 	struct bt_bind_request request = fake_ask(handle, pod, fake_uid(pod), "");
@@ -388,7 +388,7 @@ static inline void hear(enum bt_watch_event_kind what, const struct bt_object *o
 	fake_pass(0);
 }
 
-/* The watch shows a pod of that name; waiting when node is empty. */
+/* The watch shows a pod of that name; pending when node is empty. */
 static inline void show(const char *name, const char *version, const char *node)
 {
 	const struct bt_object pod = fake_pod(name, fake_uid(name), version, node);

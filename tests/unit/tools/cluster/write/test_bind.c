@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bindings: every answer of the server, answers that do not come, and what the pipeline hears of it.
+ * Bindings: every response of the server, missing responses, and the reports to the pipeline.
  */
 #include "fake.h"
 
@@ -210,7 +210,7 @@ static void after_a_lost_answer_a_refusal_alone_does_not_unbind(void **state)
 	sent(2, "GET", POD);
 	fake_answer(2, 200, WAITS);
 	expect_reports("");
-	fake_pass(5 * FAKE_S); /* what was on its way had its time */
+	fake_pass(5 * FAKE_S); /* time for calls in transit */
 	sent(3, "GET", POD);
 	fake_answer(3, 200, ON("u", "n1"));
 	expect_reports("bound 1\n");
@@ -247,7 +247,7 @@ static void server_errors_are_tried_again_until_the_time_is_over(void **state)
 		fake_status(i, 500, "etcd is slow");
 		fake_pass(6 * FAKE_S);
 	}
-	/* Any of them may have an effect yet: the pipeline will ask. */
+	/* Any of them may still have an effect: the pipeline will check. */
 	expect_reports("unknown 1\n");
 	assert_true(fake.now_ns >= 20 * FAKE_S);
 	assert_int_equal(bt_writer_counts(fake.writer).unsure_n, 1);
@@ -365,11 +365,11 @@ static void at_the_end_each_binding_is_answered_once(void **state)
 	(void)state;
 	fake_finish();
 	fake_begin((struct bt_writer_options){.qps = -1, .in_flight = 1});
-	bind(1, "p", "n1"); /* out */
+	bind(1, "p", "n1"); /* sent */
 	bind(2, "q", "n1"); /* waits */
 	struct bt_bind_request request = fake_ask(3, "r", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
-	binder.bind(binder.context, NULL, &request); /* not even begun */
+	binder.bind(binder.context, NULL, &request); /* not started */
 	assert_false(bt_writer_drain(fake.writer, 0));
 	fake_stop();
 	expect_reports("unknown 1\nfailed 3 the scheduler ends\nfailed 2 the scheduler ends\n");
@@ -378,8 +378,8 @@ static void at_the_end_each_binding_is_answered_once(void **state)
 	assert_true(bt_writer_drain(fake.writer, 0));
 }
 
-/* Binding 1 is lost, 2 is out, 3 waits: while the writer winds up the first is asked for, the last never
- * begun. */
+/* Binding 1 is lost, 2 is sent, 3 waits: at the end the first is checked, the last is not
+ * started. */
 static void who_winds_up_begins_no_binding_and_follows_those_that_were_sent(void **state)
 {
 	(void)state;
@@ -428,7 +428,7 @@ static void no_more_than_so_many_are_out(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).waiting, 12);
 	fake_answer(3, 201, "");
 	assert_int_equal(fake.call_n, 9);
-	/* A server in trouble is asked less. */
+	/* A server in trouble gets fewer requests. */
 	fake_pass(FAKE_S);
 	fake_end(0, BT_HTTP_ANSWERED, 503, -1, "");
 	fake_answer(1, 201, "");
@@ -436,12 +436,12 @@ static void no_more_than_so_many_are_out(void **state)
 	assert_int_equal(fake.call_n, 9);
 }
 
-/* Binds pods, each answered so long after it was sent. Returns: how many are out at most. */
+/* Binds pods; each response takes this long. Returns: the maximum number of open requests. */
 static uint32_t bind_over(int64_t way_ns, uint32_t busy_from)
 {
 	uint32_t most = 0, first = 1;
 
-	bind(1, "p", "n1"); /* nothing else is on its way */
+	bind(1, "p", "n1"); /* no other call is open */
 	fake_pass(way_ns);
 	fake_answer(0, 201, "");
 	for (uint64_t i = 2; i <= 700; i++) {
@@ -451,7 +451,7 @@ static uint32_t bind_over(int64_t way_ns, uint32_t busy_from)
 		uint32_t out = fake.call_n - first, end = fake.call_n;
 
 		most = out > most ? out : most;
-		/* A busy server needs the longer the more there is to do. */
+		/* The more requests a busy server has, the longer it takes. */
 		fake_pass(out > busy_from ? way_ns * out / busy_from * 2 : way_ns);
 		for (; first < end; first++) {
 			fake_answer(first, 201, "");
@@ -490,7 +490,7 @@ static struct bt_client_metrics_view waits_of(enum bt_http_method method)
 	return view;
 }
 
-/* Each write that goes under the limit has a wait, which may be none. */
+/* Each write under the limit has a wait, possibly 0. */
 static void how_long_qps_keeps_writes_back_is_counted(void **state)
 {
 	(void)state;
@@ -546,7 +546,7 @@ static void bindings_go_before_evictions_before_events(void **state)
 	bind(1, "p", "n1");
 	evict(2, "v", "n1", "p");
 	bind(3, "q", "n1");
-	fake_answer(0, 201, ""); /* the event of it waits, too */
+	fake_answer(0, 201, ""); /* its event waits, too */
 	sent(1, "POST", "/api/v1/namespaces/ns/pods/q/binding");
 	fake_answer(1, 201, "");
 	sent(2, "PATCH", "/api/v1/namespaces/ns/pods/v/status");
@@ -640,7 +640,7 @@ static void a_victim_that_stays_has_failed_to_go(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).evict_failed_n, 2);
 }
 
-/* One of several victims of the preemption that began with eviction 5. */
+/* Evicts one of several victims of the preemption that began with eviction 5. */
 static void evict_one(uint64_t handle, const char *pod, uint32_t after_n)
 {
 	struct bt_bind_request request = fake_ask(handle, pod, pod, "n1");
@@ -731,7 +731,7 @@ static void no_more_wait_for_their_turn_than_so_many(void **state)
 	}
 	assert_int_equal(n, most + out);
 	assert_int_equal(fake.call_n, out);
-	/* Those whose turn comes make room, once few are left. */
+	/* Sending some makes room for more, once few are left. */
 	for (uint32_t i = 0, answered = 0; answered < most - few; i++) {
 		assert_false(may_ask());
 		if (strcmp(fake.calls[i].path, BINDING) == 0) {

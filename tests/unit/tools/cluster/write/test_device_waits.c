@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Waits for devices, by profile, driver and end.
+ * Durations of waits for devices, by profile, driver and result.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bindings that an extender makes. What is expected follows from extendersBinding, v1.36.3.
+ * Bindings by an extender. Expected results follow from extendersBinding, v1.36.3.
  */
 #include "fake.h"
 
@@ -9,7 +9,7 @@
 	"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{\"nodeName\":\"" node "\"}" \
 	"}"
 
-/* What the extender was asked last. */
+/* The extender's last call. */
 static struct {
 	uint32_t asked_n;
 	char pod[64], uid[64], node[64];
@@ -156,7 +156,7 @@ static void at_the_end_nobody_knows_what_it_has_done(void **state)
 {
 	(void)state;
 	request(1);
-	/* The extender's client ends before the writer does, and gives its calls up. */
+	/* The extender's client ends before the writer, and cancels its calls. */
 	extender.done(extender.context, BT_EXTENDER_LOST, bt_str("cancelled"));
 	fake_stop();
 	expect_reports("unknown 1\n");

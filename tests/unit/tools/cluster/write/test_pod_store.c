@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is remembered of the pods that the watch shows.
+ * The store of the pods that the watch shows.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +106,7 @@ static void another_uid_is_another_pod(void **state)
 
 	bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &object);
 	assert_false(get(w, "p", "v", &known));
-	assert_true(bt_str_is(known.pod.name, "p")); /* names are there in any case */
+	assert_true(bt_str_is(known.pod.name, "p")); /* names are always there */
 	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_DELETE, &gone));
 	assert_true(get(w, "p", "u", &known));
 }
@@ -123,7 +123,7 @@ static void it_says_when_a_pod_gets_its_node_or_goes(void **state)
 	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &bound));
 	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_DELETE, &bound));
 	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &waits));
-	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &other)); /* it was not this one */
+	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &other)); /* another pod */
 	assert_false(bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &waits));
 	assert_true(bt_pod_store_show(w->known, BT_WATCH_EVENT_DELETE, &waits));
 	assert_int_equal(bt_pod_store_n(w->known), 0);
@@ -139,7 +139,7 @@ static void a_patch_changes_what_is_known(void **state)
 	struct bt_object object = pod("p", "u", "7", "");
 	struct bt_stored_pod known;
 
-	bt_pod_store_patched(w->known, &ref, &patch); /* nobody is there */
+	bt_pod_store_patched(w->known, &ref, &patch); /* no such pod */
 	bt_pod_store_show(w->known, BT_WATCH_EVENT_APPLY, &object);
 	bt_pod_store_patched(w->known, &ref, &patch);
 	assert_true(get(w, "p", "u", &known));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A pod's texts as bytes, and back.
+ * Packing a pod's texts into bytes, and unpacking them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is written of volumes and claims before a binding, and taken back when it fails.
+ * PreBind's writes of volumes and claims, and their reversal when the binding fails.
  */
 #include "fake.h"
 
@@ -53,7 +53,7 @@ static uint32_t last(void)
 	return fake.call_n - 1;
 }
 
-/* Nothing is left to write but the binding, which comes about. reports: what is reported then. */
+/* Only the binding is left to write, and succeeds. reports: the reports then. */
 static void expect_binding(const char *reports)
 {
 	sent(last(), "POST", BINDING);
@@ -71,7 +71,7 @@ static void says(const char *body)
 static const struct bt_bind_request_volume has_volume = {BT_STR("a"), BT_STR("u-a"), BT_STR("v")};
 static const struct bt_bind_request_volume wants_volume = {BT_STR("a"), BT_STR("u-a"), BT_STR("")};
 
-/* A look at the volumes begins with the node, in zone z1, and with the claim. */
+/* A check of the volumes starts with the node, in zone z1, and with the claim. */
 static void see_node(void)
 {
 	sent(last(), "GET", "/api/v1/nodes/n1");
@@ -79,7 +79,7 @@ static void see_node(void)
 	sent(last(), "GET", PVC "a");
 }
 
-/* The volume v is written to be the claim's. */
+/* Writes volume v's claimRef. */
 static void bind_volume(void)
 {
 	bind_with(&has_volume, 1, NULL, 0);
@@ -114,7 +114,7 @@ static void a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound(void **s
 
 #define FAILED "failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: "
 
-/* What becomes of a volume after it was written. status: of the answer that shows it. */
+/* The volume's state after the write. status: of the response that shows it. */
 static void expect_failure(
 	uint32_t claim_status, const char *claim, uint32_t status, const char *volume, const char *words)
 {
@@ -142,7 +142,7 @@ static void what_becomes_of_a_volume_that_was_bound_may_fail_the_binding(void **
 		FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
 	expect_failure(200, UNBOUND, 200, EVERYWHERE, FAILED "ClaimRef got reset for pv \"v\"\n");
 	expect_failure(200, UNBOUND, 200, IN_ZONE_OF("z1", ""), FAILED "ClaimRef got reset for pv \"v\"\n");
-	/* The claim is bound, but not for long. */
+	/* The claim is bound, but only for a while. */
 	expect_failure(200, BOUND, 200, EVERYWHERE, FAILED "ClaimRef got reset for pv \"v\"\n");
 }
 
@@ -153,7 +153,7 @@ static void all_volumes_are_bound_in_one_look(void **state)
 
 	(void)state;
 	bind_with(two, 2, NULL, 0);
-	sent(last(), "GET", PV); /* those that there are come first */
+	sent(last(), "GET", PV); /* existing volumes come first */
 	fake_answer(last(), 200, "{\"metadata\":{\"name\":\"v\",\"resourceVersion\":\"5\"},\"spec\":{}}");
 	fake_answer(last(), 200, "{}");
 	sent(last(), "PATCH", PVC "b");
@@ -178,7 +178,7 @@ static void what_the_watch_shows_is_looked_at_at_once(void **state)
 		.claim = {.meta = {.namespace_ = BT_STR("ns"), .name = BT_STR("b")}}};
 
 	(void)state;
-	hear(BT_WATCH_EVENT_APPLY, &claim); /* nobody waits */
+	hear(BT_WATCH_EVENT_APPLY, &claim); /* no binding waits */
 	bind_with(&wants_volume, 1, NULL, 0);
 	sent(last(), "PATCH", PVC "a");
 	says("{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"}}"
@@ -192,7 +192,7 @@ static void what_the_watch_shows_is_looked_at_at_once(void **state)
 	hear(BT_WATCH_EVENT_APPLY, &claim);
 	assert_int_equal(fake.call_n, before + 1);
 	see_node();
-	/* It comes while the claim is being asked for: the answer may be older. */
+	/* It arrives while the claim is being read: the response may be older. */
 	hear(BT_WATCH_EVENT_APPLY, &claim);
 	fake_answer(last(), 200, UNBOUND);
 	see_node();
@@ -223,7 +223,7 @@ static void a_volume_that_the_watch_shows_is_looked_at_at_once(void **state)
 	expect_reports(FAILED "failed to check binding: persistentvolumes \"v\" not found\n");
 }
 
-/* A claim that was provisioned for: bound to the volume v. */
+/* A provisioned claim: bound to volume v. */
 static void provision(void)
 {
 	bind_with(&wants_volume, 1, NULL, 0);
@@ -261,7 +261,7 @@ static void a_volume_that_was_provisioned_must_be_reached_from_the_node(void **s
 	"{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n1\",\"labels\":"                 \
 	"{\"topology.gke.io/zone\":\"z1\"}}}"
 
-/* A claim that was provisioned for has got an in-tree volume, and the node has labels of its CSI driver. */
+/* A provisioned claim has an in-tree volume, and the node has labels of its CSI driver. */
 static void provision_in_tree(const char *volume)
 {
 	bind_with(&wants_volume, 1, NULL, 0);
@@ -352,7 +352,7 @@ static void news_of_the_node_are_looked_at_at_once(void **state)
 	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
 	uint32_t before = fake.call_n;
 	hear(BT_WATCH_EVENT_DELETE, &other);
-	hear(BT_WATCH_EVENT_APPLY, &node); /* such as a heartbeat */
+	hear(BT_WATCH_EVENT_APPLY, &node); /* for example a heartbeat */
 	assert_int_equal(fake.call_n, before);
 	hear(BT_WATCH_EVENT_APPLY, &csi);
 	see_node();
@@ -478,7 +478,7 @@ static void a_volume_of_somebody_else_fails_the_binding(void **state)
 	expect_reports("failed 1 running PreBind plugin \"VolumeBinding\": the object has been modified\n");
 }
 
-/* A claim that waits for its volume is shown like this. */
+/* The state of a claim that waits for its volume. */
 static void show_provisioned(uint32_t status, const char *claim)
 {
 	bind_with(&wants_volume, 1, NULL, 0);
@@ -628,7 +628,7 @@ static void a_claim_is_protected_allocated_and_reserved(void **state)
 	expect_binding("bound 1\nclaim c u-c 13 reserved\n");
 }
 
-/* Of releases that write it so. */
+/* In releases that write it this way. */
 static int begin_with_configs_once(void **state)
 {
 	(void)state;
@@ -754,7 +754,7 @@ static void a_claim_that_has_gone_fails_the_binding_in_upstreams_words(void **st
 	expect_reports(PRE_BIND "get updated claim ns/c after conflict: " NO_CLAIM("\"") "\n");
 }
 
-/* Upstream writes it as often, each time as it was before. */
+/* Upstream writes it twice, the second time from the state before the first. */
 static void a_pod_that_names_one_claim_twice_is_not_bound(void **state)
 {
 	const struct bt_bind_request_claim new_twice[] = {allocates, allocates},
@@ -768,7 +768,7 @@ static void a_pod_that_names_one_claim_twice_is_not_bound(void **state)
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
 	sent(last(), "GET", CLAIM);
 	fake_answer(last(), 200, RESERVED_FOR("u"));
-	sent(last(), "PATCH", CLAIM "/status"); /* the pod is taken out */
+	sent(last(), "PATCH", CLAIM "/status"); /* removes the reservation */
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
 	expect_reports(PRE_BIND "claim ns/c got allocated elsewhere in the meantime\nclaim c u-c 14\n");
 	fake_teardown(state);
@@ -824,7 +824,7 @@ static void a_binding_that_fails_takes_its_reservations_back(void **state)
 static const struct bt_bind_request_claim held = {
 	.name = BT_STR("c"), .uid = BT_STR("u-c"), .reserved = true};
 
-/* Such as one whose reservation an earlier binding could not take back. */
+/* For example a reservation that an earlier binding could not remove. */
 static void a_reservation_of_before_the_cycle_is_taken_back_as_well(void **state)
 {
 	(void)state;
@@ -846,7 +846,7 @@ static void a_reservation_of_before_the_cycle_stays_with_a_pod_that_is_bound(voi
 	expect_binding("bound 1\n");
 }
 
-/* The claim that fails is the one behind it. */
+/* The claim after it fails. */
 static void a_reservation_of_before_the_cycle_is_taken_back_when_prebind_fails(void **state)
 {
 	const struct bt_bind_request_claim two[] = {held, {.name = BT_STR("c"), .uid = BT_STR("u-c")}};
@@ -904,7 +904,7 @@ static void a_claim_for_extended_resources_is_made_and_the_pod_names_it(void **s
 	says("{\"status\":{\"extendedResourceClaimStatus\":{\"requestMappings\":[{\"containerName\":\"m\","
 	     "\"resourceName\":\"example.com/gpu\",\"requestName\":\"r\"}],\"resourceClaimName\":\"c\"}}}");
 	fake_answer(last(), 200, "{}");
-	/* And taken away when the binding fails. */
+	/* And deleted when the binding fails. */
 	fake_status(last(), 422, "no");
 	sent(last(), "PATCH", CLAIM);
 	says("{\"metadata\":{\"uid\":\"u-c\",\"finalizers\":null}}");
@@ -931,7 +931,7 @@ static void a_claim_that_cannot_be_made_is_counted(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).claim_uncreated_n, 2);
 	assert_int_equal(bt_writer_counts(fake.writer).claim_created_n, 0);
 	bind_with(NULL, 0, &allocates, 1);
-	fake_status(last(), 403, "no"); /* which is there already */
+	fake_status(last(), 403, "no"); /* which exists already */
 	assert_int_equal(bt_writer_counts(fake.writer).claim_uncreated_n, 2);
 }
 
@@ -944,7 +944,7 @@ static void a_claim_that_cannot_be_made_is_counted(void **state)
 	"\"devices\":[{\"driver\":\"d\",\"pool\":\"p\",\"device\":\"x\",\"conditions\":[{\"type\":\"" type   \
 	"\",\"status\":\"" status "\",\"reason\":\"r\",\"message\":\"m\"}]}],"
 
-/* What is counted of waits, a line each. */
+/* Recorded waits, one per line. */
 static void add_wait(void *context, const struct bt_device_series *series)
 {
 	uint64_t n = 0;
@@ -1036,7 +1036,7 @@ static void devices_that_never_get_ready_are_given_up(void **state)
 	waited("s d 2: 1 of 1, 600 s\n");
 }
 
-/* All devices of a binding that waits count as having been waited for, as upstream; those that have
+/* All devices of a waiting binding count as waited for, as upstream; those with
  * conditions as allocated. */
 static void of_devices_that_cannot_be_looked_at_the_error_is_counted(void **state)
 {

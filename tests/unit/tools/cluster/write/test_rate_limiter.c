@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The token bucket lets through what golang.org/x/time/rate lets through.
+ * The token bucket admits the same calls as golang.org/x/time/rate.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,12 +57,12 @@ static void who_is_kept_back_has_waited_since_then(void **state)
 	assert_int_not_equal(bt_rate_limiter_take(&throttle, 0), 0);
 	assert_int_equal(bt_rate_limiter_take(&throttle, S / 10 + 1), 0);
 	assert_int_equal(bt_rate_limiter_waited(&throttle, 0, S / 10 + 1), S / 10 + 1);
-	/* The next one had wanted to go all the while; one that came later has waited less. */
+	/* The next one was due all the while; one that came later has waited less. */
 	assert_int_not_equal(bt_rate_limiter_take(&throttle, S / 10 + 1), 0);
 	assert_int_equal(bt_rate_limiter_take(&throttle, S / 5 + 2), 0);
 	assert_int_equal(bt_rate_limiter_waited(&throttle, 0, S / 5 + 2), S / 5 + 2);
 	assert_int_equal(bt_rate_limiter_waited(&throttle, S / 5, S / 5 + 2), 2);
-	/* No call waits once there are tokens again, however long ago it came. */
+	/* With tokens available no call waits, however long ago it came. */
 	assert_int_equal(bt_rate_limiter_take(&throttle, 10 * S), 0);
 	assert_int_equal(bt_rate_limiter_waited(&throttle, 0, 10 * S), 0);
 }

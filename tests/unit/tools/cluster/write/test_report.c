@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is said about cycles: events, series, status patches, and how many of them.
+ * Reports about cycles: events, series, status patches, and their limits.
  */
 #include "fake.h"
 
@@ -39,7 +39,7 @@ static int finish(void **state)
 	return 0;
 }
 
-/* A pod that waits, known to the engine and to the watch. */
+/* A pending pod, known to engine and watch. */
 static uint32_t add_pod(const char *name)
 {
 	struct bt_object object = fake_pod(name, fake_uid(name), "7", "");
@@ -71,7 +71,7 @@ static void refuse(uint32_t pod_ix, const char *message)
 	tell_decision(&decision, message);
 }
 
-/* The last call to a path that has not been answered. */
+/* The last call to a path without a response. */
 static uint32_t open_call(const char *path)
 {
 	for (uint32_t i = fake.call_n; i-- > 0;) {
@@ -158,7 +158,7 @@ static bool is_patch(uint32_t call)
 	return strcmp(fake.calls[call].method, "PATCH") == 0 && strstr(fake.calls[call].path, "/status");
 }
 
-/* More than become ops at a time. */
+/* More than can be open at a time. */
 static void patches_of_many_pods_go_in_order_the_newest_of_each(void **state)
 {
 	const uint32_t pod_n = 300;
@@ -199,7 +199,7 @@ static void a_patch_that_a_newer_cycle_takes_back_is_not_sent(void **state)
 	(void)state;
 	refuse(pod_ix, "1");
 	refuse(pod_ix, "2");
-	refuse(pod_ix, "1"); /* what is out says so */
+	refuse(pod_ix, "1"); /* the open patch has this message */
 	fake_answer(open_call(STATUS), 200, "{}");
 	assert_int_equal(calls_to(STATUS), 1);
 }
@@ -218,7 +218,7 @@ static void a_pod_that_is_on_a_node_meanwhile_is_not_patched(void **state)
 	assert_int_equal(calls_to(STATUS), 1);
 }
 
-/* Else the server may take the patch last, and a bound pod says for ever that it is not scheduled. */
+/* Otherwise the server may apply the patch last, and a bound pod stays marked as unschedulable. */
 static void a_binding_waits_for_the_patch_of_its_pod_that_is_out(void **state)
 {
 	uint32_t pod_ix = add_pod("p");
@@ -258,7 +258,7 @@ static void a_binding_waits_for_no_patch_that_is_to_be_tried_again(void **state)
 	(void)state;
 	refuse(pod_ix, "1");
 	fake_status(open_call(STATUS), 500, "slow");
-	bind(5, "p", "n1"); /* the patch waits for its second try, which is not made */
+	bind(5, "p", "n1"); /* the patch waits for a retry, which is not made */
 	fake_answer(open_call(BINDING), 201, "{}");
 	fake_pass(10 * FAKE_S);
 	assert_int_equal(calls_to(STATUS), 1);
@@ -271,7 +271,7 @@ static void a_patch_that_fails_lets_the_binding_go(void **state)
 	refuse(add_pod("p"), "1");
 	bind(5, "p", "n1");
 	fake_status(open_call(STATUS), 429, "slow down");
-	fake_pass(2 * FAKE_S); /* nobody writes meanwhile */
+	fake_pass(2 * FAKE_S); /* no writes meanwhile */
 	fake_answer(open_call(BINDING), 201, "{}");
 	assert_int_equal(calls_to(STATUS), 1);
 	expect_reports("bound 5\n");
@@ -287,7 +287,8 @@ static void a_failed_binding_is_said_whatever_patch_it_waited_for(void **state)
 	says(open_call(STATUS), "no");
 }
 
-/* Every open op is over when the writer ends (finish asserts no leak; the pipeline hears of each binding). */
+/* Every open operation ends with the writer (finish asserts no leak; the pipeline gets a
+ * result for each binding). */
 static void who_ends_gives_up_a_binding_that_waits_for_a_patch(void **state)
 {
 	(void)state;
@@ -303,7 +304,7 @@ static void who_ends_gives_up_a_binding_that_waits_for_a_patch(void **state)
 	begin(state);
 }
 
-/* What a retry says is the newest. */
+/* A retry writes the latest state. */
 static void a_patch_that_is_tried_again_says_what_came_meanwhile(void **state)
 {
 	uint32_t pod_ix = add_pod("p");
@@ -373,7 +374,8 @@ static void a_group_says_whether_it_is_scheduled(void **state)
 		"group is unschedulable\",\"observedGeneration\":3,\"reason\":\"Unschedulable\",\"status\":"
 		"\"False\",\"type\":\"PodGroupInitiallyScheduled\"}]}}");
 	fake_answer(0, 200, "{}");
-	end_group(BT_GROUP_UNSCHEDULABLE, "pod group is unschedulable"); /* in the same words: nothing new */
+	end_group(BT_GROUP_UNSCHEDULABLE, "pod group is unschedulable"); /* with the same message: no
+									  * new event */
 	assert_int_equal(fake.call_n, 1);
 	end_group(BT_GROUP_ERROR, "e");
 	says(open_call(GROUP_STATUS), "\"reason\":\"SchedulerError\"");
@@ -553,9 +555,9 @@ static void an_event_seen_again_becomes_a_series(void **state)
 	uint32_t before = fake.call_n;
 	refuse(pod_ix, "m");
 	refuse(pod_ix, "m");
-	assert_int_equal(fake.call_n, before); /* counted */
+	assert_int_equal(fake.call_n, before); /* counted in the series */
 	assert_int_equal(bt_writer_counts(fake.writer).event_repeated_n, 3);
-	/* It ends six minutes after it was seen last, at a turn, with the final count. */
+	/* It ends six minutes after its last occurrence, at a periodic check, with the final count. */
 	fake_pass(20 * 60 * FAKE_S);
 	assert_int_equal(fake.call_n, before + 1);
 	says(before, "\"count\":4");
@@ -579,7 +581,7 @@ static void a_long_series_is_written_every_half_hour(void **state)
 		fake_pass(60 * FAKE_S);
 	}
 	assert_int_equal(calls_to(EVENTS), 1);
-	assert_int_equal(calls_to(EVENTS "/p.18867251edfa0000"), 3); /* its beginning, and two turns */
+	assert_int_equal(calls_to(EVENTS "/p.18867251edfa0000"), 3); /* its start, and two checks */
 }
 
 static void an_event_that_is_new_for_the_server_is_another_one(void **state)
@@ -635,7 +637,7 @@ static void an_event_that_an_unanswered_call_has_made_is_there(void **state)
 	assert_int_equal(calls_to(EVENTS), 2);
 }
 
-/* p's event and patch are lost, q's wait for their turn. */
+/* p's event and patch are lost, q's are still queued. */
 static void who_winds_up_says_what_waits_once_and_for_a_while(void **state)
 {
 	(void)state;
@@ -651,7 +653,7 @@ static void who_winds_up_says_what_waits_once_and_for_a_while(void **state)
 	fake_pass(0);
 	assert_false(bt_writer_drain(fake.writer, 0));
 	fake_pass(FAKE_S);
-	assert_int_equal(fake.call_n, 4); /* q's, and none of p's again */
+	assert_int_equal(fake.call_n, 4); /* q's only */
 	fake_answer(2, 200, "{}");
 	fake_answer(3, 201, "{}");
 	fake_pass(FAKE_S);
@@ -699,7 +701,7 @@ static void too_many_events_are_dropped_and_counted(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 8);
 }
 
-/* Is there a call about the pod's event? */
+/* Is there a call for the pod's event? */
 static bool has_event_of(const char *pod)
 {
 	char text[64];
@@ -734,14 +736,14 @@ static void of_too_many_events_the_latest_are_written(void **state)
 		fake_pass(FAKE_S);
 	}
 	assert_int_equal(calls_to(EVENTS), 260);
-	assert_true(has_event_of("p0"));    /* an op already */
-	assert_false(has_event_of("p256")); /* the oldest that waited */
+	assert_true(has_event_of("p0"));    /* already being sent */
+	assert_false(has_event_of("p256")); /* the oldest queued one */
 	assert_false(has_event_of("p295"));
 	assert_true(has_event_of("p296"));
 	assert_true(has_event_of("p299"));
 }
 
-/* Those that wait, and those that were written and may become series. */
+/* Queued events, and those written that may become series. */
 static void events_take_no_more_than_their_bytes_whatever_is_in_them(void **state)
 {
 	const size_t most = 256 * 1024;
@@ -772,7 +774,7 @@ static void events_take_no_more_than_their_bytes_whatever_is_in_them(void **stat
 	}
 }
 
-/* Answers so many bindings. Returns: how many events have been sent so far. */
+/* Completes this many bindings. Returns: the number of events sent so far. */
 static uint32_t answer_bindings(uint32_t n)
 {
 	for (uint32_t i = 0; i < fake.call_n && n; i++) {
@@ -862,7 +864,7 @@ static void when_room_for_events_gets_scarce_every_other_write_is_one(void **sta
 	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 0);
 }
 
-/* What is kept of an event is what it is made of, not its text. */
+/* An event is stored as its fields, not as text. */
 static void events_that_wait_take_little_memory(void **state)
 {
 	const uint32_t pod_n = 16000;
@@ -884,7 +886,7 @@ static void events_that_wait_take_little_memory(void **state)
 	}
 	assert_in_range(calls_to("/apis/events.k8s.io/v1/namespaces/ns/events"), 0, 1);
 	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 0);
-	/* A pod's event and what its patch will say take 399 bytes; the allocator's caches count too. */
+	/* A pod's event and its patch take 399 bytes; the allocator's caches count, too. */
 	size_t each = (bt_mem_in_use_bytes() - before) / pod_n;
 	if (each > 440) {
 		fail_msg("%zu bytes a pod", each);
@@ -920,7 +922,7 @@ static void answers_that_nobody_reads_come_as_protobuf(void **state)
 		assert_true(bt_str_is(
 			fake.calls[i].call.accept, "application/vnd.kubernetes.protobuf,application/json"));
 	}
-	check(6, 6, "p", "n1"); /* what it asks for is read */
+	check(6, 6, "p", "n1"); /* the pod is read */
 	assert_true(bt_str_is(fake.calls[3].call.accept, "application/json"));
 }
 

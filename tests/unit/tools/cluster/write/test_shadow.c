@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Shadow mode: nothing is written, and every binding ends by where the pod has gone.
+ * Shadow mode: nothing is written, and every binding ends with the pod's actual node.
  */
 #include "fake.h"
 
@@ -73,7 +73,7 @@ static void whom_the_other_scheduler_does_not_bind_is_decided_again(void **state
 	expect_reports("failed 1 the other scheduler has not bound the pod\n");
 	fake_pass(3 * FAKE_S);
 	expect_reports("failed 2 the other scheduler has not bound the pod\n");
-	show("p", "9", "n1"); /* later than that it is no decision's */
+	show("p", "9", "n1"); /* too late to belong to a decision */
 	bind(3, "q", "n2");
 	show("q", "9", "n2");
 	fake_pass(FAKE_S);
@@ -85,7 +85,7 @@ static void a_timer_that_is_not_needed_any_more_rings_once(void **state)
 	(void)state;
 	for (int i = 0; i < 100; i++) {
 		show("q", "8", "n2");
-		bind(1, "q", "n1"); /* which is settled in a moment */
+		bind(1, "q", "n1"); /* which is decided soon */
 		fake_pass(FAKE_S / 100);
 		show("r", "7", "");
 		bind(2, "r", "n1"); /* which waits */
@@ -106,7 +106,7 @@ static void victims_stay(void **state)
 	(void)state;
 	show("v", "7", "n1");
 	evict(1, "v", "n1", "p");
-	fake_pass(4 * FAKE_S); /* the other scheduler may delete it yet */
+	fake_pass(4 * FAKE_S); /* the other scheduler may still delete it */
 	expect_reports("");
 	fake_pass(2 * FAKE_S);
 	expect_reports("evict failed 1 nothing is written in shadow mode\n");
