@@ -15,7 +15,7 @@
 
 #include "tools/cli/emit.h"
 
-/* Writes the report to a file and returns what is in it. */
+/* Writes the report to a file and returns its content. */
 static const char *render(const struct bt_emit *emit, enum bt_emit_format format)
 {
 	static char text[4096];

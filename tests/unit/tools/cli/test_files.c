@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which files of a command line are one: by links, by places where none is yet, in folders that are read.
+ * Which files of a command line are the same: through links, by paths that do not exist yet,
+ * in folders of the input.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@
 
 static char folder[64];
 
-/* A path in the test's folder; up to 16 at a time. */
+/* A path in the test's folder; up to 16 are valid at a time. */
 static const char *at(const char *name)
 {
 	static char paths[16][128];

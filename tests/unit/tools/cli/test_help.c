@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Help and man pages say everything that the tables hold.
+ * Help and man pages contain all entries of the tables.
  */
 #include <setjmp.h>
 #include <stdarg.h>

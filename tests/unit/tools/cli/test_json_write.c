@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The writer of JSON: containers in each other, commas, indentation, and numbers that JSON has no word for.
+ * The JSON writer: nested containers, commas, indentation, and numbers without a JSON form.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The progress bar's line: what it says, and that it keeps to the terminal's width.
+ * The progress bar's line: its content, limited to the terminal's width.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files that take the place of others: what is there before, after, and instead.
+ * Replacing files atomically: their content before and after, and on failure.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,9 @@
 #include "tools/cli/replace.h"
 
 static char folder[] = BT_BINARY_DIR "/replace.XXXXXX";
-static int before; /* the folder that the tests were started in */
+static int before; /* the working directory at the start */
 
-/* Each test has an empty folder, in which it stands. */
+/* Each test has an empty folder as its working directory. */
 static int setup(void **state)
 {
 	(void)state;
@@ -31,7 +31,7 @@ static int setup(void **state)
 	return before >= 0 && mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
 
-/* The number of entries of the folder; removed: they are removed. */
+/* The number of entries of the folder; removed: deletes them. */
 static int entries(bool removed)
 {
 	DIR *dir = opendir(".");
@@ -128,7 +128,7 @@ static void a_signal_removes_every_unfinished_file(void **state)
 	bt_replacement_drop(&one);
 	assert_int_equal(bt_replacement_commit(&two), ENOENT);
 	put("c", "other", 0600);
-	bt_replacements_remove(); /* none is unfinished */
+	bt_replacements_remove(); /* no unfinished file is left */
 	assert_content("c", "other");
 }
 
@@ -176,7 +176,7 @@ static void in_place_the_file_is_emptied_and_stays_the_same(void **state)
 	assert_int_equal(bt_replacement_commit(&made), 0);
 	assert_int_equal(stat("a", &now), 0);
 	assert_int_equal(old.st_ino, now.st_ino);
-	made = begin_writing("b", true); /* a new one likewise has its name at once */
+	made = begin_writing("b", true); /* a new file, too, has its name at once */
 	assert_content("b", "new");
 	assert_int_equal(bt_replacement_commit(&made), 0);
 }
@@ -205,7 +205,7 @@ static void more_files_than_slots_are_refused_until_one_ends(void **state)
 		}
 	}
 	assert_int_equal(error, EMFILE);
-	n--; /* the last one was refused */
+	n--; /* the last one was rejected */
 	bt_replacement_drop(&made[--n]);
 	made[n++] = begin_writing("again", false);
 	while (n > 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The manifests in tools/deploy: they are YAML, their command lines and configuration are berth's, and the
- * role may list and watch exactly what is listed and watched.
+ * The manifests in tools/deploy: valid YAML, valid command lines and configuration of berth, and a role that
+ * allows exactly the lists and watches that berth makes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ struct manifests {
 	struct right rights[RULES_MAX];
 	size_t right_n;
 	size_t command_n, config_n, document_n;
-	int64_t user; /* runAsUser of the file that is read, -1: the image's */
+	int64_t user; /* runAsUser of the current file, -1: the image's */
 	int64_t users[sizeof(files) / sizeof(*files)];
 };
 
@@ -53,7 +53,7 @@ static size_t read_list(struct manifests *m, struct bt_str *out, size_t cap)
 	return n;
 }
 
-/* A rule's rights, one by one. */
+/* Collects a rule's rights. */
 static void read_rule(struct manifests *m)
 {
 	struct bt_str groups[8], resources[32], verbs[8], key;
@@ -80,7 +80,7 @@ static void read_rule(struct manifests *m)
 	}
 }
 
-/* A container's command line must be one that berth run takes, with nothing that has no effect. */
+/* berth run must accept a container's command line, with no flag that has no effect. */
 static void check_command(struct manifests *m)
 {
 	static char text[4096];
@@ -278,7 +278,7 @@ static void what_is_written_may_be_written_and_secrets_are_nobodys(void **state)
 	}
 }
 
-/* kubeadm makes scheduler.conf for root alone; a ServiceAccount's token is for whoever runs. */
+/* Only root can read kubeadm's scheduler.conf; a ServiceAccount's token is readable for any user. */
 static void a_static_pod_is_root_and_others_are_not(void **state)
 {
 	const struct manifests *m = *state;

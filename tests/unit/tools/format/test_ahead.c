@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reading ahead by threads: whatever the text, objects and problems are those of one thread.
+ * Reading ahead with helper threads: for any text, objects and problems equal those of one thread.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 
 #define MUTANTS 1500
 
-/* What came of a text: each object and each problem in their order, and the counts. */
+/* Result of reading a text: objects and problems in their order, and the counts. */
 struct story {
 	struct bt_buf text;
 	struct bt_object_counts counts;
@@ -42,7 +42,7 @@ static void note(void *context, const struct bt_diagnosis *d)
 	bt_buf_char(&story->text, '\n');
 }
 
-/* Reads a text with so many helpers; at most stop_n objects of it. */
+/* Reads a text with this many helpers; at most stop_n of its objects. */
 static struct story tell(struct bt_str text, uint32_t helper_n, size_t range_bytes, uint64_t stop_n)
 {
 	struct story story = {0};
@@ -75,7 +75,7 @@ static void assert_same(const struct story *a, const struct story *b, struct bt_
 	assert_int_equal(a->counts.bytes, b->counts.bytes);
 }
 
-/* Compares reading with and without helpers. Returns how many objects were decoded ahead. */
+/* Compares reading with and without helpers. Returns the number of objects decoded ahead. */
 static uint64_t compare(struct bt_str text, uint32_t helper_n, size_t range_bytes)
 {
 	struct story alone = tell(text, 0, 0, UINT64_MAX);
@@ -117,7 +117,7 @@ static void put_pod(struct bt_buf *out, uint32_t number, enum shape shape)
 	bt_buf_printf(out, ",{\"name\":\"d\",\"env\":[{\"a\":[1,-2.5e3,true,null]},{\"b\":{}}]}]}%s}", n0);
 }
 
-/* Something that stands in a list besides pods. */
+/* An element of a list that is no pod. */
 static void put_odd(struct bt_buf *out, uint32_t number)
 {
 	static const char *const odd[] = {
@@ -141,7 +141,7 @@ static void put_odd(struct bt_buf *out, uint32_t number)
 	bt_buf_text(out, odd[number % (sizeof(odd) / sizeof(*odd))]);
 }
 
-/* A list of n pods, in which every odd_every-th is something else. */
+/* A list of n pods; every odd_every-th element is something else. */
 static void put_list(struct bt_buf *out, uint32_t n, enum shape shape, uint32_t odd_every)
 {
 	const char *nl = shape == INDENTED ? "\n        " : "";
@@ -161,7 +161,7 @@ static void put_list(struct bt_buf *out, uint32_t n, enum shape shape, uint32_t 
 		shape == TYPED ? "]}\n" : "\n    ],\n    \"kind\": \"List\",\n    \"metadata\": {}\n}\n");
 }
 
-/* Changes some bytes, leaves out or repeats a piece, or cuts the end off. */
+/* Changes some bytes, removes or repeats a piece, or cuts off the end. */
 static void mutate(struct bt_buf *text)
 {
 	static const char bytes[] = "{}[],:\"\\ \nn0-e\x80\x01z";
@@ -202,7 +202,7 @@ static void long_lists_are_read_ahead_whatever_their_shape(void **state)
 		for (uint32_t i = 0; i < 3; i++) {
 			uint64_t ahead_n = compare(bt_buf_view(&text), 1 + i, ranges[i]);
 
-			/* A text in a string that looks like a border costs a range, no more. */
+			/* A string that looks like a border between ranges costs a range, no more. */
 			assert_true(ahead_n > 500);
 		}
 		bt_buf_fini(&text);

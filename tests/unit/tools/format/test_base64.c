@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Base64: both ways, and where Go says that it is none.
+ * Base64: encoding, decoding, and the position of Go's error.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Claims, slices and classes of devices as the API writes them, read field by field.
+ * Claims, slices and classes of devices from the API's JSON, field by field.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A diagnosis as one line: where, what, and the remedy.
+ * A diagnosis as one line: place, problem, and remedy.
  */
 #include <setjmp.h>
 #include <stdarg.h>

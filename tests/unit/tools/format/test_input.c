@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files, directories and archives: what is read, in which order, and what is said when it cannot be.
+ * Files, directories and archives: which are read, in which order, and errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,7 +120,7 @@ static void a_missing_path_is_named(void **state)
 		"none.json", "cannot open it: No such file or directory; check the path and its permissions");
 }
 
-/* Passing them over would be a smaller cluster, without a word. */
+/* Ignoring them would silently make a smaller cluster. */
 static void what_a_directory_names_as_objects_and_cannot_be_read_is_named(void **state)
 {
 	struct bt_input_file file;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The JSON cursor: what it accepts, what it refuses and where, and that both indexes and random texts agree.
+ * The JSON cursor: valid and invalid text, positions of errors, and that both indexes agree on random texts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static void begin(const char *text)
 	bt_json_begin(f.json, bt_str(text), &f.arena);
 }
 
-/* Skips every document of text and compares the outcome. */
+/* Skips every document of text and compares the result. */
 static void expect(const char *text, size_t len, enum bt_status status, size_t offset, const char *message)
 {
 	bt_json_begin(f.json, (struct bt_str){text, len}, &f.arena);
@@ -304,7 +304,7 @@ static void put_random_value(struct bt_rng *rng, struct bt_buf *out, uint32_t de
 	bt_buf_char(out, object ? '}' : ']');
 }
 
-/* The tokens of text by an index, as one list of offsets; behind them where a fault is. */
+/* The tokens of text by an index, as one list of offsets, followed by the position of an error. */
 static size_t all_tokens(struct bt_str text, bt_json_index_fn *index, size_t *out, size_t cap)
 {
 	struct bt_json_window *w = bt_mem_zalloc(1, sizeof(*w));
@@ -322,7 +322,7 @@ static size_t all_tokens(struct bt_str text, bt_json_index_fn *index, size_t *ou
 	return n;
 }
 
-/* All ways of indexing find the same tokens and the same fault. */
+/* All ways of indexing find the same tokens and the same error. */
 static void compare_ways(struct bt_str text, size_t *fast, size_t *slow, size_t cap)
 {
 	size_t n = all_tokens(text, bt_json_index, fast, cap);
@@ -333,7 +333,7 @@ static void compare_ways(struct bt_str text, size_t *fast, size_t *slow, size_t 
 	}
 }
 
-/* But those two which SIMD takes for a comma and a colon: where they are refused, they are no tokens. */
+/* Except for the two that SIMD takes for a comma and a colon: where they are invalid, they are no tokens. */
 static char any_byte(struct bt_rng *rng)
 {
 	char byte = (char)bt_rng_below(rng, 256);
@@ -361,7 +361,7 @@ static void random_texts_are_accepted_and_all_indexes_agree(void **state)
 		bt_json_begin(f.json, bt_buf_view(&text), &f.arena);
 		assert_true(bt_json_skip(f.json));
 		assert_false(bt_json_more(f.json));
-		/* One byte changed: any outcome will do, as long as there is one. */
+		/* One byte changed: any result is allowed, but it must terminate. */
 		text.ptr[bt_rng_below(&rng, (uint32_t)text.len)] = any_byte(&rng);
 		compare_ways(bt_buf_view(&text), fast, slow, cap);
 		bt_json_begin(f.json, bt_buf_view(&text), &f.arena);
@@ -373,7 +373,7 @@ static void random_texts_are_accepted_and_all_indexes_agree(void **state)
 	bt_mem_free(slow);
 }
 
-/* Strings, words and escapes that lie across the ends of windows. */
+/* Strings, words and escapes across the ends of windows. */
 static void windows_may_end_anywhere(void **state)
 {
 	static const char *const values[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JSON that Go takes and RFC 8259 does not, made readable.
+ * JSON that Go accepts and RFC 8259 does not, made valid.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void halves_of_pairs_are_replaced(void **state)
 	becomes("\"\\udE00x\"", "\"\\ufffdx\"");
 	becomes("\"\\ud83d\\ud83d\\ude00\"", "\"\\ufffd\\ud83d\\ude00\"");
 	becomes("\"\\\\\\ud83d\"", "\"\\\\\\ufffd\"");
-	becomes("\"\\ud83", NULL); /* cut off: nothing that a reader would take */
+	becomes("\"\\ud83", NULL); /* truncated: no reader would accept it */
 }
 
 int main(void)

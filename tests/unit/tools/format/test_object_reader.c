@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Objects as kubectl writes them, lists of every shape, and bad objects that do not stop the good ones.
+ * Objects in kubectl's output, lists of every form, and invalid objects, after which reading continues.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "tools/format/yaml.h"
 
 static struct bt_object_reader *reader;
-static struct bt_buf problems; /* one a line */
+static struct bt_buf problems; /* one per line */
 
 static void note(void *context, const struct bt_diagnosis *diagnosis)
 {
@@ -48,7 +48,7 @@ static void begin(const char *text, enum bt_format format)
 	bt_object_reader_begin_text(reader, "f", bt_str(text), format);
 }
 
-/* Reads all of text and compares the names of the objects, each with a line end, and the problems. */
+/* Reads all of text and compares the names of the objects, one per line, and the problems. */
 static void reads(const char *text, enum bt_format format, const char *names, const char *want_problems)
 {
 	const struct bt_object *object;
@@ -343,8 +343,7 @@ static void what_holds_no_objects_is_named(void **state)
 		"or leave it out\n");
 }
 
-/* Reads one object out of JSON, where strings are views of the text, makes it its own, and spoils the text.
- */
+/* Reads one object from JSON, where strings are views of the text, copies it, and overwrites the text. */
 static struct bt_object read_and_own(const char *yaml, struct bt_arena *texts, struct bt_arena *arena)
 {
 	struct bt_yaml *converter = bt_yaml_create();
@@ -451,7 +450,7 @@ static void times_are_read_to_the_nanosecond(void **state)
 	}
 }
 
-/* An API server stores whatever number of seconds comes by protobuf, and writes it in JSON. */
+/* An API server stores any number of seconds that it gets by protobuf, and writes it in JSON. */
 static void years_of_any_length_are_read_as_go_writes_them(void **state)
 {
 	const struct {
@@ -460,7 +459,7 @@ static void years_of_any_length_are_read_as_go_writes_them(void **state)
 	} cases[] = {{"292277026596-12-04T15:30:07Z", INT64_MAX}, {"10000-01-01T00:00:00Z", INT64_MAX},
 		{"0000-01-01T00:00:00Z", INT64_MIN}, {"-0001-12-31T23:59:59Z", INT64_MIN},
 		{"-292277022399-01-01T00:00:00Z", INT64_MIN},
-		/* A leap year, though the number that its first digits make is none. */
+		/* A leap year, though the number of its first digits is none. */
 		{"113223867328-02-29T15:54:01Z", INT64_MAX}, {"-113223867328-02-29T15:54:01Z", INT64_MIN}};
 
 	(void)state;
@@ -472,7 +471,7 @@ static void years_of_any_length_are_read_as_go_writes_them(void **state)
 	}
 }
 
-/* Places are counted on from the last one, within a line as well. */
+/* Positions are counted from the last one, also within a line. */
 static void each_problem_has_its_line_and_column(void **state)
 {
 	(void)state;

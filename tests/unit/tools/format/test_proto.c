@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Protobuf gives the objects that JSON gives: of objects that Kubernetes' own encoders have written both ways
- * (vectors/), and nothing but an error of bytes that are cut off, changed or made up.
+ * Protobuf gives the same objects as JSON: for objects that Kubernetes' own encoders have written in both
+ * forms (vectors/). Truncated, changed or random bytes give only errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,8 @@
 static struct bt_proto *proto;
 static struct bt_arena arena;
 static struct bt_json *json;
-static struct bt_buf file; /* the vectors: of each object the JSON and the protobuf, lengths in front */
+static struct bt_buf file; /* the vectors: the JSON and the protobuf of each object,
+			    * preceded by their lengths */
 
 static int setup(void **state)
 {
@@ -53,7 +54,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The next of the vectors, from *at on. */
+/* The next vector, from *at on. */
 static bool next(size_t *at, struct bt_str *out)
 {
 	if (*at == file.len) {
@@ -81,8 +82,8 @@ static bool decode_proto(struct bt_str bytes, struct bt_object *out, struct bt_p
 		       BT_PROTO_WHOLE;
 }
 
-/* Go writes an empty map of these as {} in JSON, and not at all in Protocol Buffers. Nothing depends on that.
- */
+/* Go writes an empty map of these as {} in JSON, and omits it in Protocol Buffers. No
+ * decision depends on that. */
 static void forget_empty_resources(struct bt_object *object)
 {
 	for (uint32_t i = 0; object->kind == BT_KIND_POD && i < object->pod.node_claim_n; i++) {
@@ -90,7 +91,7 @@ static void forget_empty_resources(struct bt_object *object)
 	}
 }
 
-/* Texts are long: shows them from a bit before the first difference on. */
+/* Prints long texts from shortly before the first difference. */
 static void agree(uint32_t n, struct bt_str got, struct bt_str want)
 {
 	const size_t around = 60;
@@ -139,14 +140,14 @@ static void proto_gives_what_json_gives(void **state)
 	bt_buf_fini(&got);
 }
 
-/* ---- bytes that nobody should send ---- */
+/* ---- invalid bytes ---- */
 
-/* Any bytes give an object or an error that says something; memory is checked by the sanitizers. */
+/* Any bytes give an object or an error with a text; sanitizers check memory. */
 static void survives(struct bt_str bytes)
 {
 	struct bt_proto_error error = {0};
 	struct bt_object object;
-	char *exact = bt_mem_copy(bytes.ptr, bytes.len); /* so that reading beyond the end is seen */
+	char *exact = bt_mem_copy(bytes.ptr, bytes.len); /* so that reads past the end are detected */
 
 	bt_arena_reset(&arena);
 	if (!decode_proto((struct bt_str){exact, bytes.len}, &object, &error)) {
@@ -196,7 +197,7 @@ static void changed_bytes_do_no_harm(void **state)
 	}
 }
 
-/* Decodes a bare message as a pod and gives what is wrong with it, or "". */
+/* Decodes a bare message as a pod and returns its error, or "". */
 static const char *pod_error(const void *bytes, size_t n, struct bt_object *out)
 {
 	struct bt_proto_error error = {0};
@@ -284,7 +285,7 @@ static void maps_may_come_in_any_order_but_keys_come_once(void **state)
 	assert_string_equal(labels_error(many, &object), "the keys of a large map are not sorted");
 }
 
-/* Two bytes a container would become gigabytes. */
+/* Two bytes per container would become gigabytes. */
 static void an_object_does_not_become_larger_than_its_limit(void **state)
 {
 	const size_t n = 4u << 20;
@@ -333,7 +334,7 @@ static void envelopes_say_what_they_hold(void **state)
 	assert_true(bt_str_is(meta.resource_version, "17") && bt_str_is(meta.continue_, "xy"));
 }
 
-/* ---- reading in part ---- */
+/* ---- partial decoding ---- */
 
 static void same_identity(const struct bt_object *a, const struct bt_object *b)
 {
@@ -346,7 +347,7 @@ static void same_identity(const struct bt_object *a, const struct bt_object *b)
 	}
 }
 
-/* Where the bytes of a message's field are: the place of its length, and how many bytes follow. */
+/* Finds the bytes of a message's field: the position of its length, and the length. */
 static bool find_field(struct bt_str in, uint32_t wanted, struct bt_str *out)
 {
 	for (size_t at = 0; at < in.len;) {
@@ -377,7 +378,7 @@ static bool find_field(struct bt_str in, uint32_t wanted, struct bt_str *out)
 	return false;
 }
 
-/* A copy with up to four bytes changed behind from. */
+/* A copy with up to four changed bytes after from. */
 static char *mutate(struct bt_rng *rng, struct bt_str bytes, size_t from)
 {
 	char *changed = bt_mem_copy(bytes.ptr, bytes.len);
@@ -388,8 +389,7 @@ static char *mutate(struct bt_rng *rng, struct bt_str bytes, size_t from)
 	return changed;
 }
 
-/* Bytes behind the metadata are changed at random: who it is is read as a strict reader has read it before.
- */
+/* Random bytes after the metadata are changed: the identity equals that of a strict reader before. */
 static void whatever_else_is_broken_who_it_is_is_read(void **state)
 {
 	struct bt_rng rng = {seed_of_the_day()};
@@ -428,7 +428,7 @@ static void whatever_else_is_broken_who_it_is_is_read(void **state)
 	assert_true(broken_n > 100);
 }
 
-/* Any bytes changed: the reader of identities and the reader of everything agree on who it is. */
+/* Any bytes are changed: the reader of identities and the full reader agree on the identity. */
 static void both_readers_agree_on_who_it_is(void **state)
 {
 	struct bt_rng rng = {seed_of_the_day()};
@@ -487,7 +487,7 @@ static void a_bad_value_costs_itself_alone(void **state)
 	struct bt_object object;
 
 	(void)state;
-	/* requests {"x": no quantity, "y": 1}, and the node behind it */
+	/* requests {"x": no quantity, "y": 1}, followed by the node */
 	assert_int_equal(DECODE_POD(&object, 0x12, 0x1e, 0x12, 0x18, 0x42, 0x16, 0x12, 0x09, 0x0a, 0x01, 'x',
 				 0x12, 0x04, 0x0a, 0x02, '1', 'x', 0x12, 0x09, 0x0a, 0x01, 'y', 0x12, 0x03,
 				 0x0a, 0x01, '1', 0x10, 0x52, 0x02, 'n', '1'),
@@ -496,7 +496,7 @@ static void a_bad_value_costs_itself_alone(void **state)
 	assert_int_equal(object.pod.spec.container_n, 1);
 }
 
-/* As protobuf merges them. */
+/* Merged as by protobuf. */
 static void a_message_that_is_there_twice_is_merged(void **state)
 {
 	struct bt_object object;
@@ -520,7 +520,7 @@ static void of_equal_keys_the_last_one_counts(void **state)
 	assert_true(bt_str_is(object.meta.labels.items[0].value, "b"));
 }
 
-/* What is behind too much is left out, but for who it is and where. */
+/* Fields after the limit are left out, except for identity and node. */
 static void beyond_the_limit_the_node_is_known(void **state)
 {
 	const size_t n = 4u << 20;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table-driven decoder by itself: every type of field, strict mode, and large maps.
+ * The table-driven decoder alone: every type of field, strict mode, and large maps.
  */
 #include <setjmp.h>
 #include <stdarg.h>

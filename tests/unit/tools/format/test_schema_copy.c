@@ -30,7 +30,7 @@ struct whole {
 	uint32_t quantity_n, int_n, bool_n;
 	int64_t *ints;
 	bool *bools;
-	uint32_t tag; /* which of the members below is there */
+	uint32_t tag; /* which of the members below is set */
 	union {
 		struct bt_str one;
 		uint64_t other[2];
@@ -67,7 +67,7 @@ static const struct bt_field whole_fields[] = {
 };
 static const struct bt_schema whole = BT_SCHEMA(whole_fields, struct whole);
 
-/* What a struct points to: overwritten after the copy. */
+/* The memory that a struct points to: overwritten after the copy. */
 struct source {
 	char letters[26];
 	struct bt_str list[2], names[1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * YAML as kubectl understands it: scalars, documents, merges, limits, and errors with their lines.
+ * YAML as kubectl reads it: scalars, documents, merges, limits, and errors with their lines.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The next document without the spaces that replaced members leave. */
+/* The next document without the spaces left by replaced members. */
 static void expect_next(const char *json)
 {
 	struct bt_buf squeezed = {0};
@@ -77,7 +77,7 @@ static void refuses(
 	refuses_bytes(bt_str(text), status, line, message, remedy);
 }
 
-/* Each pair was compared with what sigs.k8s.io/yaml makes of it. */
+/* Each pair was compared with the result of sigs.k8s.io/yaml. */
 static void plain_scalars_mean_what_they_mean_to_kubectl(void **state)
 {
 	static const char *const cases[][2] = {{"y", "true"}, {"Yes", "true"}, {"on", "true"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What plain scalars of YAML mean, row by row, as go-yaml v2 has it.
+ * Types of plain scalars in YAML, row by row, as in go-yaml v2.
  */
 #include <setjmp.h>
 #include <stdarg.h>

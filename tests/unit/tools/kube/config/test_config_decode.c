@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reading KubeSchedulerConfiguration: every error has the file and line, then the text of kube-scheduler
+ * Decoding KubeSchedulerConfiguration: every error has the file and line, then the text of kube-scheduler
  * v1.36.3.
  */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which diagnostics about the input are printed, counted, kept, or end a strict run.
+ * Which diagnostics about the input are printed, counted, stored, or end a strict run.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Go's words for broken JSON.
+ * Go's messages for invalid JSON.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a journal's header says of the configuration: release, gates and plugins, and what is refused of it.
+ * The configuration in a journal's header: release, gates and plugins, and errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lines on the stack: what is quoted reads back as it was, by Go's rules as written down here, and by our
- * JSON reader; what is too long is cut between characters, and no byte is written behind the line.
+ * Lines on the stack: quoted text reads back unchanged, by Go's rules as implemented here, and by our
+ * JSON reader; long text is cut between characters, and no byte is written after the line.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,7 +97,7 @@ static void numbers_read_back(void **state)
 	assert_memory_equal(line.bytes, "0.1", line.n);
 }
 
-/* Random bytes, quoted into lines that are nearly full: always JSON, and never beyond the room. */
+/* Random bytes, quoted into lines that are nearly full: always valid JSON, and never beyond the limit. */
 static void any_bytes_make_json_within_the_room(void **state)
 {
 	struct bt_rng rng = {.state = seed_of_test()};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Log lines as they come out of standard error, which is a pipe here: klog's form, JSON by our reader, whole
- * lines from many threads, and readers that have gone.
+ * Log lines from standard error, which is a pipe here: klog's format, JSON by our reader, whole
+ * lines from many threads, and readers that have closed the pipe.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 #define THREADS	     4
 #define THREAD_LINES 200
 
-/* The part of a text line behind its place. */
+/* The part of a text line after its source location. */
 static const char *behind_head(const char *line)
 {
 	const char *end = strstr(line, "] ");
@@ -80,7 +80,7 @@ static void what_is_too_verbose_is_not_written(void **state)
 	assert_string_equal(caught_end(), "");
 }
 
-/* The value of a key of the only object in text. */
+/* The value of a key of text's only object. */
 static struct bt_str member(struct bt_json *json, struct bt_arena *arena, const char *text, const char *key)
 {
 	struct bt_str name, value, found = {0};
@@ -137,7 +137,7 @@ static void json_is_read_by_a_json_reader(void **state)
 	bt_json_destroy(json);
 }
 
-/* Fields that do not fit are left out; what is written is one whole line, in both formats. */
+/* Fields that do not fit are left out; one whole line is written, in both formats. */
 static void a_line_has_a_bound(void **state)
 {
 	struct bt_json *json = bt_json_create();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Objects for tests, written as the API writes them.
+ * Objects for tests, as the API's JSON.
  */
 #pragma once
 
@@ -46,7 +46,7 @@ static inline int fixture_teardown(void **state)
 	return 0;
 }
 
-/* Reads one object; it dies with the next one that is read. */
+/* Reads one object; valid until the next one is read. */
 static inline struct bt_object fixture_read(struct fixture *fixture, const char *json)
 {
 	bt_object_reader_begin_text(fixture->reader, "test", bt_str(json), BT_FORMAT_JSON);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The way of an object from reader to scheduler: defaults, priorities, refusals, pods of workloads.
+ * An object's path from reader to scheduler: defaults, priorities, rejections, pods of workloads.
  */
 #include "kube_fixture.h"
 
 #include "engine/base/buf.h"
 #include "tools/kube/objects/admission.h"
 
-/* What has come out, a line each. */
+/* The output, one per line. */
 struct outcome {
 	struct bt_buf admitted, refused;
 };
@@ -85,7 +85,7 @@ static void pods_without_a_priority_wait_for_their_class(void **state)
 						  "PriorityClass gold\n"
 						  "Pod default/plain 0 PreemptLowerPriority\n"
 						  "Pod default/gold 7 Never\n");
-	/* Classes are remembered. */
+	/* Classes are stored. */
 	bt_buf_clear(&outcome.admitted);
 	take(*state, &admission, POD("late", "\"priorityClassName\":\"gold\""));
 	bt_admission_finish(&admission, NULL);

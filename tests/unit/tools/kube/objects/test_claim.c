@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which pods a controller counts as its own.
+ * Which pods a controller claims.
  */
 #include "kube_fixture.h"
 
@@ -35,7 +35,7 @@ static int teardown(void **state)
 #define INDEX(ix) "\"annotations\":{\"batch.kubernetes.io/job-completion-index\":\"" ix "\"},"
 #define LEAVING	  "\"deletionTimestamp\":\"2024-01-01T00:00:00Z\","
 
-/* A pod with the label app=web: members of its metadata, ended by commas, its spec and its phase. */
+/* A pod with the label app=web: members of its metadata, each followed by a comma, its spec and its phase. */
 static void observe(struct claim_test *t, const char *metadata, const char *spec, const char *phase)
 {
 	char json[1024];
@@ -50,7 +50,7 @@ static void observe(struct claim_test *t, const char *metadata, const char *spec
 	bt_claims_observe(&t->claims, &object.pod);
 }
 
-/* What the controller "web" has. app: the label that it selects; NULL: it has no selector. */
+/* The pods of the controller "web". app: the label that it selects; NULL: it has no selector. */
 static struct bt_claimed take(struct claim_test *t, const char *kind, const char *uid, const char *app)
 {
 	struct bt_str_pair label = {bt_str("app"), bt_str(app ? app : "")};
@@ -81,7 +81,7 @@ static void a_controller_has_pods_that_name_it_by_kind_name_and_uid(void **state
 	observe(t, OWNED("Job", "web", "u1"), "", "Running");
 	assert_active(t, "ReplicaSet", "u1", "web", 2);
 	assert_active(t, "ReplicaSet", "u3", "web", 0);
-	assert_active(t, "ReplicaSet", "", "web", 3); /* its UID is not known */
+	assert_active(t, "ReplicaSet", "", "web", 3); /* unknown UID */
 }
 
 static void a_controller_lets_go_what_it_no_longer_selects(void **state)
@@ -90,7 +90,8 @@ static void a_controller_lets_go_what_it_no_longer_selects(void **state)
 
 	observe(t, OWNED("ReplicaSet", "web", "u1"), "", "Running");
 	assert_active(t, "ReplicaSet", "u1", "other", 0);
-	assert_active(t, "ReplicaSet", "u1", NULL, 1); /* without a selector it has those that name it */
+	assert_active(t, "ReplicaSet", "u1", NULL, 1); /* without a selector only pods with its
+							* owner reference */
 }
 
 static void a_pod_without_a_controller_is_adopted_once(void **state)
@@ -100,7 +101,7 @@ static void a_pod_without_a_controller_is_adopted_once(void **state)
 	observe(t, "", "", "Running");
 	assert_active(t, "ReplicaSet", "u1", "other", 0);
 	assert_active(t, "ReplicaSet", "u1", NULL, 0);
-	assert_active(t, "StatefulSet", "u1", "web", 1); /* adopts by name, and leaves it to others */
+	assert_active(t, "StatefulSet", "u1", "web", 1); /* adopts by name, and leaves others alone */
 	assert_active(t, "ReplicaSet", "u1", "web", 1);
 	assert_active(t, "ReplicaSet", "u2", "web", 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The API server's defaults and admission. Expected values are what upstream's scheme makes of the same
+ * The API server's defaults and admission. Expected values are those of upstream's scheme for the same
  * objects.
  */
 #include "kube_fixture.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Workloads become the pods that their controllers would make, and only those that are missing.
+ * Workloads become the missing pods that their controllers would create.
  */
 #include "kube_fixture.h"
 
@@ -12,7 +12,7 @@ struct world {
 	struct fixture *fixture;
 	struct bt_workloads workloads;
 	struct bt_buf message;
-	/* What was emitted, in text, because pods die with the call. */
+	/* The emitted pods as text, because pods are valid only during the call. */
 	char names[PODS_KEPT][128];
 	uint32_t emitted_n;
 	void (*check)(const struct bt_pod_object *pod, uint32_t ix);
@@ -71,7 +71,7 @@ static bool eligible(void *context, const struct bt_pod_object *pod, uint32_t no
 {
 	const struct world *world = context;
 
-	/* The daemon's tolerations are there when the question is asked. */
+	/* The daemon's tolerations are set when nodes are checked. */
 	assert_true(pod->spec.toleration_n >= 6);
 	return world->eligible_mask >> node_ix & 1;
 }
@@ -266,7 +266,7 @@ static void a_job_runs_as_many_as_it_may_and_still_needs(void **state)
 	assert_expands_to(world, 2);
 }
 
-/* A Job as kubectl gets it, with its status. */
+/* A Job as returned by kubectl, with its status. */
 #define JOB_WITH_STATUS(status)                                                                              \
 	"{\"apiVersion\":\"batch/"                                                                           \
 	"v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"j\",\"uid\":\"u-1\"},\"spec\":{\"parallelism\":4,"   \
@@ -400,7 +400,7 @@ static void a_daemon_set_runs_on_each_eligible_node_once(void **state)
 	assert_expands_to(world, 1);
 }
 
-/* ---- whose pods there are ---- */
+/* ---- existing pods ---- */
 
 #define SELECTS(labels) "\"selector\":{\"matchLabels\":{" labels "}},"
 #define POD(name, meta, status)                                                                              \
@@ -512,7 +512,7 @@ static void a_stateful_sets_pod_that_has_ended_is_made_anew(void **state)
 	assert_string_equal(world->names[1], "db-3");
 }
 
-/* ---- who makes none ---- */
+/* ---- workloads that create none ---- */
 
 static void a_paused_deployment_makes_no_replica_set(void **state)
 {

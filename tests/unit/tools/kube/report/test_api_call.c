@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls to the API server as JSON. The patches are those that apimachinery v0.36.3 makes of the same
+ * Calls to the API server as JSON. The patches are those of apimachinery v0.36.3 for the same
  * statuses.
  */
 #include <setjmp.h>

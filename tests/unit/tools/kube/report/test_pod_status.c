@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A pod's conditions and nomination, kept as the API server keeps them.
+ * A pod's conditions and nomination, stored as by the API server.
  */
 #include <setjmp.h>
 #include <stdarg.h>

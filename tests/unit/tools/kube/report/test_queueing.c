@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The report's section on the queue: what the numbers come to.
+ * The queue section of the report: its numbers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +58,7 @@ static void expect(const char *line)
 
 static void percentiles_are_waits_of_pods(void **state)
 {
-	/* 100 pods: 40 at once, the others after 60, 59, ... 1 s. */
+	/* 100 pods: 40 immediately, the others after 60, 59, ... 1 s. */
 	int64_t waits[60];
 	struct bt_queueing_facts facts = {.unwaited_n = 40, .waits = waits, .wait_n = 60};
 

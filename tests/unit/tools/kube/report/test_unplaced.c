@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which pods count as not placed, in which groups, and which of them only fragmentation keeps out.
+ * Which pods count as not placed, in which groups, and which are blocked only by fragmentation.
  */
 #include "trial.h"
 
 #include "tools/kube/report/unplaced.h"
 
-/* Tries it; it must be refused. */
+/* Schedules it; it must be refused. */
 static void refuse(struct trial *t, const char *metadata, const char *spec)
 {
 	assert_int_equal(decide(t, add_pod(t, metadata, spec, "")).outcome, BT_REFUSED);
@@ -63,7 +63,7 @@ static void pods_whose_turn_did_not_come_are_in_no_group(void **state)
 	end(&t);
 }
 
-/* How many of the pods of this kind that are refused only fragmentation keeps out. */
+/* The number of refused pods of this kind that only fragmentation blocks. */
 static uint64_t fragmented(void **state, const char *spec)
 {
 	struct trial t = begin(state);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How full a cluster is: shares over nodes, zones, full and empty nodes, what is left in sum, and amounts as
- * people write them.
+ * Utilization of a cluster: shares over nodes, zones, full and empty nodes, the free
+ * sum, and formatted amounts.
  */
 #include "object_fixture.h"
 
@@ -109,7 +109,7 @@ static void what_is_left_in_sum_may_be_too_little_or_without_room_for_a_pod(void
 	assert_false(bt_utilization_sum_fits(f->cache, four, NULL, 0));
 	const struct bt_signature *small = fixture_signature(f, ON("", "0.5"));
 	assert_true(bt_utilization_sum_fits(f->cache, small, &first, 1));
-	assert_false(bt_utilization_sum_fits(f->cache, small, &full, 1)); /* one pod is all that it takes */
+	assert_false(bt_utilization_sum_fits(f->cache, small, &full, 1)); /* one more pod is the limit */
 }
 
 static void assert_amount(uint32_t slot, double amount, const char *want)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A handle of libberth fed with text, for tests of it.
+ * A handle of libberth with objects from text, for tests.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ static inline void feed(struct berth *berth, const char *text)
 	}
 }
 
-/* The next decision, which has to be about the pod of that name. */
+/* The next decision, which must concern the pod with this name. */
 static inline const struct berth_decision *decide(struct berth *berth, const char *name)
 {
 	const struct berth_decision *decision = NULL;

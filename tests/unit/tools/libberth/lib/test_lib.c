@@ -150,7 +150,7 @@ struct calls {
 	enum berth_answer answer;
 	uint64_t ticket;
 	int bind_n, decided_n, evict_n, log_n;
-	int refuse_n; /* so many evictions are refused at first */
+	int refuse_n; /* the first refuse_n evictions fail */
 	char text[512];
 	enum berth_status inside;
 };
@@ -335,7 +335,7 @@ static void a_preemptor_whose_victim_stays_is_tried_again_after_its_backoff(void
 	assert_int_equal(berth_run(berth, 0, NULL), BERTH_OK);
 	feed(berth, POD_WITH("high", "1", "priority: 5, "));
 	for (int attempt = 1; attempt <= 2; attempt++) {
-		/* As often as it is run, there is one attempt. */
+		/* There is one attempt per run. */
 		assert_int_equal(berth_run(berth, 0, NULL), BERTH_OK);
 		assert_int_equal(berth_run(berth, 0, NULL), BERTH_OK);
 		assert_int_equal(calls.evict_n, attempt);
@@ -375,7 +375,7 @@ static void evicted_pods_may_be_gone_at_once(void **state)
 static bool refuse_objects(void *context, enum bt_mem_use use, size_t bytes)
 {
 	(void)bytes;
-	/* A call that is not concerned does not read what the test changes meanwhile. */
+	/* Other uses do not read the variable, which the test changes meanwhile. */
 	return use == BT_MEM_OBJECT && *(const bool *)context;
 }
 
@@ -390,7 +390,7 @@ static void what_memory_is_short_for_is_refused_and_may_come_again(void **state)
 
 		BERTH_INIT(&options);
 		options.threads = threads;
-		bt_mem_set_refuser(refuse_objects, &refuses); /* before there are threads that ask it */
+		bt_mem_set_refuser(refuse_objects, &refuses); /* before there are threads that call it */
 		struct berth *berth = make_with(&options);
 		BERTH_INIT(&applied);
 		refuses = true;
@@ -406,7 +406,7 @@ static void what_memory_is_short_for_is_refused_and_may_come_again(void **state)
 		feed(berth, text);
 		if (!threads) {
 			assert_string_equal(decide(berth, "a")->pod.node, "n1");
-			/* What takes nothing is never refused. */
+			/* Calls that allocate nothing never fail. */
 			refuses = true;
 			assert_int_equal(berth_delete(berth, "Pod", NULL, "a"), BERTH_OK);
 		}
@@ -421,7 +421,7 @@ static void memory_has_a_limit(void **state)
 
 	(void)state;
 	if (bt_mem_in_use_bytes() == 0) {
-		skip(); /* under a sanitizer, whose allocator does not count for us */
+		skip(); /* the sanitizer's allocator does not count */
 	}
 	BERTH_INIT(&options);
 	options.memory_bytes_max = 1;
@@ -433,7 +433,7 @@ static void memory_has_a_limit(void **state)
 	berth_destroy(berth);
 }
 
-/* ---- coming and going ---- */
+/* ---- adding and removing ---- */
 
 static void deleting_gives_room_back(void **state)
 {
@@ -575,7 +575,7 @@ static void odd_events_are_refused_with_words(void **state)
 		"\"name\":"
 		"\"a\"},\"spec\":{\"priority\":\"x\"}}}\n" EVENT("ADDED", "b", ""),
 		"object.spec.priority");
-	/* The event behind the bad one has been taken. */
+	/* The event after the invalid one was applied. */
 	assert_int_equal(counts_of(berth).pods, 1);
 	berth_destroy(berth);
 }
@@ -669,7 +669,7 @@ static void real_clock_waits_for_a_backoff(void **state)
 	berth_destroy(berth);
 }
 
-/* ---- telling ---- */
+/* ---- queries ---- */
 
 static void explanation_names_who_refuses_where(void **state)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * libberth called wrongly: an error that says so, never a crash, and nothing has changed.
+ * Misuse of libberth: an error with a reason, no crash, and no change of state.
  */
 #include "engine/base/thread.h"
 #include "lib_fixture.h"
 
-/* Every function that takes a handle, with arguments that are right otherwise. */
+/* Every function with a handle, with otherwise valid arguments. */
 static enum berth_status call(struct berth *berth, int which)
 {
 	static const char text[] = NODE("other", "1");
@@ -168,7 +168,7 @@ static void calls_from_inside_a_callback_are_refused(void **state)
 	outer.berth = inner.berth = make_with(&options);
 	feed(outer.berth, NODE("n1", "1") POD("a", "1"));
 	feed(outer.other, NODE("n1", "1") POD("b", "1"));
-	/* The other handle is called from the callback, and its own callback calls the first handle. */
+	/* The callback calls the other handle, whose own callback calls the first handle. */
 	assert_int_equal(berth_run(outer.berth, 0, NULL), BERTH_OK);
 	assert_int_equal(outer.calls, 1);
 	expect_pod(outer.berth, "a", BERTH_POD_ON_NODE, "n1");
@@ -252,7 +252,7 @@ static void wrong_options_are_refused(void **state)
 	expect_no_handle(&options, BERTH_BAD_INPUT, "parallelism");
 }
 
-/* A program built with a newer header, whose structure has more behind. */
+/* A program built with a newer header, whose structure is longer. */
 static void longer_structures_are_taken(void **state)
 {
 	struct {
@@ -447,8 +447,8 @@ static void resource_names_run_out(void **state)
 	berth_destroy(berth);
 }
 
-/* Names of resources that are too many for one pod, or node, are nobody else's loss. The pod is there without
- * them, and nobody decides where it goes. */
+/* A pod or node with too many resource names takes no slots from others. The pod exists without
+ * them, and is not schedulable. */
 static void who_asks_for_too_much_leaves_no_resource_names_behind(void **state)
 {
 	struct berth *berth = make_with(NULL);
@@ -487,7 +487,7 @@ struct hand {
 	int number, placed;
 };
 
-/* Feeds, decides, asks, deletes: all at once with others. */
+/* Feeds, decides, queries, deletes: concurrently with other threads. */
 static void work(void *context)
 {
 	struct hand *hand = context;

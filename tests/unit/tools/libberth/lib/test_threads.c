@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * libberth with threads of its own: what calls hand over comes out as without threads, from any thread, and
- * it ends.
+ * libberth with its own threads: results are the same as without threads, for calls from any thread, and
+ * it terminates.
  */
 #include "engine/base/atomic.h"
 #include "engine/base/clock.h"
@@ -27,7 +27,7 @@ static void settle(struct berth *berth)
 	}
 }
 
-/* The next decision, which has to be about the pod of that name. */
+/* The next decision, which must concern the pod with this name. */
 static const struct berth_decision *next(struct berth *berth, const char *name)
 {
 	const struct berth_decision *decision = NULL;
@@ -43,7 +43,7 @@ static const struct berth_decision *next(struct berth *berth, const char *name)
 
 struct calls {
 	_Atomic uint32_t bind_n, decided_n, evict_n;
-	uint32_t refuse_n; /* so many evictions are refused at first */
+	uint32_t refuse_n; /* the first refuse_n evictions fail */
 	_Atomic uint32_t answer;
 	_Atomic uint64_t ticket, user;
 };
@@ -99,7 +99,7 @@ static void binder_threads_ask_and_believe(void **state)
 	assert_int_equal(berth_apply_pod(berth, &pod), BERTH_OK);
 	settle(berth);
 	assert_int_equal(bt_load_acquire(&calls.user), 99);
-	/* It has its answer: the callback's. */
+	/* The callback has answered it. */
 	assert_int_equal(berth_bound(berth, bt_load_acquire(&calls.ticket)), BERTH_NOT_FOUND);
 	assert_int_equal(bt_load_acquire(&calls.decided_n), 3);
 	expect_pod(berth, "c", BERTH_POD_ON_NODE, "n1");
@@ -230,7 +230,7 @@ static void decisions_are_polled_and_their_tickets_answered(void **state)
 	struct berth *berth = make_with(&options);
 	feed(berth, NODE("n1", "1"));
 	for (int i = 0; i < 200; i++) {
-		/* Now and then the answer is there before a binder thread has the question. */
+		/* Sometimes the answer comes before a binder thread has the request. */
 		feed(berth, POD("a", "1"));
 		uint64_t ticket = next(berth, "a")->ticket;
 		assert_int_not_equal(ticket, 0);
@@ -269,7 +269,7 @@ static void deciding_stops_while_nobody_polls(void **state)
 			name);
 		feed(berth, text);
 	}
-	do { /* it goes as far as there is room, and no farther */
+	do { /* until there is no room */
 		assert_int_equal(berth_settle(berth, SECOND_NS / 20), BERTH_TIMEOUT);
 	} while (counts_of(berth).decisions < 4);
 	assert_in_range(counts_of(berth).decisions, 4, 8);
@@ -284,7 +284,7 @@ static void deciding_stops_while_nobody_polls(void **state)
 
 /* ---- as without threads ---- */
 
-/* Decides the samples, one text at a time. Writes pod and node of each. */
+/* Decides the samples, one text at a time. Writes each pod and its node. */
 static void decide_samples(struct berth *berth, bool waits, char *log, size_t cap)
 {
 	const struct berth_decision *decision;
@@ -305,7 +305,7 @@ static void decide_samples(struct berth *berth, bool waits, char *log, size_t ca
 			i, i % 3, i % 4, i % 5 ? "" : "topology.kubernetes.io/zone: east",
 			i % 2 ? "Exists" : "Equal", 250 * (1 + i % 4), i % 7 == 0);
 		feed(berth, text);
-		/* Nothing may depend on the text any more. */
+		/* The text must not be used any more. */
 		memset(text, '#', sizeof(text));
 		while (berth_next_decision(berth, waits ? PATIENCE : 0, &decision) == BERTH_OK) {
 			n += (size_t)snprintf(log + n, cap - n, "%s: %s%s\n", decision->pod.name,
@@ -478,7 +478,7 @@ static void wrong_options_are_refused(void **state)
 	assert_int_equal(berth_create(&options, &berth), BERTH_BAD_INPUT);
 }
 
-/* ---- everything at once ---- */
+/* ---- all at once ---- */
 
 #define HANDS	  4
 #define PODS_EACH 150
@@ -490,7 +490,7 @@ struct hand {
 	bool good;
 };
 
-/* Feeds pods and a node, asks about them, and deletes every third. */
+/* Feeds pods and a node, queries them, and deletes every third. */
 static void feed_and_ask(void *context)
 {
 	struct hand *hand = context;
@@ -524,7 +524,7 @@ static void feed_and_ask(void *context)
 	bt_add(hand->done_n, 1u);
 }
 
-/* Answers what is placed: every seventh binding fails once. */
+/* Answers placements: every seventh binding fails once. */
 static void poll_and_answer(void *context)
 {
 	struct hand *hand = context;
@@ -568,7 +568,7 @@ static void many_threads_feed_ask_and_answer(void **state)
 		bt_thread_yield();
 	}
 	uint64_t wanted = HANDS * (PODS_EACH - (PODS_EACH + 2) / 3);
-	/* Failed bindings come again after a second of backoff; the machine may be slow. */
+	/* Pods are retried after a backoff of one second; the machine may be slow. */
 	const int64_t deadline = bt_clock_monotonic_ns() + PATIENCE;
 	while (counts_of(berth).pods_on_nodes < wanted && bt_clock_monotonic_ns() < deadline) {
 		bt_thread_yield();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What churn makes and takes away again, object by object.
+ * Objects that churn creates and deletes, one by one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void close_stage(struct stage *s)
 	bt_config_fini(&s->config);
 }
 
-/* How many objects have been shown, and how many have been shown to be gone, after churn's next tick. */
+/* Checks the numbers of added and deleted objects after churn's next tick. */
 static void tick(struct stage *s, uint64_t applied_n, uint64_t deleted_n)
 {
 	assert_true(bt_bench_run_churn_again(&s->run, &s->timer) || bt_str_is(s->op.mode, "create"));

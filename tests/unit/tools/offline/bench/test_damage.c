@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random text as templates and damaged workload files: they are taken, or refused with a message, and never
- * more than that.
+ * Random text as templates and damaged workload files: accepted, or rejected with a message; nothing else.
  */
 #include <setjmp.h>
 #include <stdarg.h>

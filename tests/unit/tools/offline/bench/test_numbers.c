@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is made of samples: upstream's average and percentiles.
+ * Statistics of samples: upstream's average and percentiles.
  */
 #include <setjmp.h>
 #include <stdarg.h>

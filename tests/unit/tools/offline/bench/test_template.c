@@ -11,7 +11,7 @@
 
 #include "tools/offline/bench/template.h"
 
-/* What a template becomes for an index and a count. */
+/* Checks a template's expansion for an index and a count. */
 static void check(const char *text, int64_t index, int64_t count, const char *wanted)
 {
 	struct bt_template template_;
@@ -30,7 +30,7 @@ static void check(const char *text, int64_t index, int64_t count, const char *wa
 	bt_buf_fini(&out);
 }
 
-/* That a template is refused, on a line, with this in the message. */
+/* A template is rejected on this line, with this in the message. */
 static void refuse(const char *text, size_t line, const char *message)
 {
 	struct bt_template template_;
@@ -159,7 +159,7 @@ static void dividing_by_nothing_is_an_error_when_it_happens(void **state)
 	bt_buf_fini(&out);
 }
 
-/* Random pieces of templates are taken or refused, and never more than that. */
+/* Random pieces of templates are accepted or rejected; nothing else. */
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

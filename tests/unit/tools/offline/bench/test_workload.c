@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Workload files: every opcode and its fields, what is refused, parameters, labels, thresholds.
+ * Workload files: every opcode and its fields, errors, parameters, labels, thresholds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void parse(struct bt_workload_file *file, const char *text)
 	}
 }
 
-/* That a file is refused, and what is said of it. */
+/* A file is rejected with this message. */
 static void refuse(const char *text, const char *wanted)
 {
 	struct bt_workload_file file;
@@ -52,7 +52,7 @@ static void refuse(const char *text, const char *wanted)
 	}
 }
 
-/* A file with these operations, after one that collects. */
+/* A file with these operations, after one that collects metrics. */
 #define FILE_OF(ops)                                                                                         \
 	"- name: Case\n"                                                                                     \
 	"  workloads:\n"                                                                                     \
@@ -207,7 +207,7 @@ static void every_opcode_is_read(void **state)
 	}
 }
 
-/* Upstream's decoder does not look at the case of letters. */
+/* Upstream's decoder ignores the case of letters. */
 static void the_case_of_field_names_does_not_matter(void **state)
 {
 	struct bt_workload_file file;
@@ -341,7 +341,7 @@ static void parameters_become_numbers(void **state)
 	bt_workload_file_fini(&file);
 }
 
-/* What is said of a file whose first workload has these parameters, and that has this operation. */
+/* A file is rejected whose first workload has these parameters, and that has this operation. */
 static void refuse_params(const char *params, const char *op, const char *wanted)
 {
 	struct bt_workload_file file;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Synthetic clusters are repeatable, as large as asked for, and never over-committed.
+ * Synthetic clusters are repeatable, of the requested size, and never over-committed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

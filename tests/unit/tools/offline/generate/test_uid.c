@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Uids of generated objects: of the form of a UUID, each of one kind and number.
+ * UIDs of generated objects: in the format of a UUID, unique by kind and number.
  */
 #include <setjmp.h>
 #include <stdarg.h>

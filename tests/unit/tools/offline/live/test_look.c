@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where the live view's numbers come from, and what a pipeline measures of its stages.
+ * The sources of the live view's numbers, and a pipeline's measurements of its stages.
  */
 #include "lab.h"
 
 #include "engine/base/mem.h"
 #include "tools/offline/live/look.h"
 
-/* A pipeline that measures, with a pod on a node, a binding without an answer, and a pod that fits nowhere.
- */
+/* A pipeline with measurements, a pod on a node, a binding without an answer, and a pod that fits nowhere. */
 static void begin(struct lab *lab)
 {
 	struct bt_pipeline_options options = lab_options(lab);
@@ -44,7 +43,7 @@ static void every_stage_measures_each_of_what_it_does(void **state)
 	assert_int_equal(count(stages, BT_STAGE_DECIDE), 3);
 	assert_int_equal(count(stages, BT_STAGE_HAND_OVER), 2);
 	assert_int_equal(count(stages, BT_STAGE_BIND), 1);
-	/* What was measured is a duration, not a time of day. */
+	/* Measurements are durations, not times of day. */
 	for (int i = 0; i < BT_STAGE_N; i++) {
 		assert_true(bt_histogram_max(&stages->histograms[i]) < 600 * LAB_SECOND);
 	}
@@ -159,7 +158,7 @@ static void rings_say_how_full_they_are(void **state)
 	assert_string_equal(numbers.rings[0].name, "feed-0-0");
 	assert_int_equal(numbers.rings[0].count, 1);
 	assert_int_equal(numbers.rings[0].capacity, 4);
-	/* feed, delta, inbox, and asks of each binder thread */
+	/* feed, delta, inbox, and bind requests of each binder thread */
 	uint32_t n = 3 + lab_small_limits().bind_threads + 2 * (lab_small_limits().ingest_threads - 1);
 	assert_int_equal(numbers.ring_n, n);
 	assert_int_equal(bt_pipeline_rings(lab.pipeline, &one, 1), n);
@@ -207,7 +206,7 @@ static void threads_of_a_pipeline_are_distinguished(void **state)
 	(void)state;
 	lab_begin(&lab, &options);
 	assert_int_equal(bt_pipeline_start(lab.pipeline, NULL), BT_OK);
-	/* A thread that has been started may not have its name yet. */
+	/* A started thread may not have its name yet. */
 	do {
 		numbers = (struct bt_live_numbers){.label = ""};
 		bt_live_of_process(&numbers);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The live view's picture: what it says, and that it fits terminals of any size.
+ * The live view's text, for terminals of any size.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void assert_says(
 	bt_buf_fini(&text);
 }
 
-/* The columns of the longest line, without colours, and how many lines there are. */
+/* The width of the longest line, without colours, and the number of lines. */
 static uint32_t extent(const struct bt_buf *text, uint32_t *out_rows)
 {
 	uint32_t column = 0, longest = 0;
@@ -144,7 +144,7 @@ static void a_narrow_terminal_goes_on_on_the_next_line(void **state)
 	assert_non_null(strstr(text.ptr, "queue      active 75,000   backoff 2\r\n"
 					 "           unschedulable 0   gated 1\r\n"
 					 "           in flight 0\r\n"));
-	/* The middle and the tail are worth more than what is between. */
+	/* Median and tail have priority over the percentiles between. */
 	assert_non_null(strstr(text.ptr, "stage             p50       p99\r\n"));
 	bt_buf_fini(&text);
 }

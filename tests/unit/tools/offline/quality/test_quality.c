@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tools/offline/quality/measure: what is used, stranded and violated, against numbers worked out by hand.
+ * tools/offline/quality/measure: used, stranded and violated amounts, compared with
+ * numbers calculated by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@ static void give_up(void *context, const struct bt_diagnosis *diagnosis)
 	fail_msg("%s", diagnosis->message);
 }
 
-/* A cluster in text, every pod of which is decided once. */
+/* A cluster as text; every pod is decided once. */
 struct cluster {
 	struct bt_config config;
 	struct bt_engine *engine;
@@ -81,7 +82,7 @@ static void mean_pod_is_over_placed_and_waiting_pods(void **state)
 
 static void what_average_pods_cannot_use_is_stranded(void **state)
 {
-	/* a: cpu gives out, half of the memory is left; b: the number of pods does; c: all can be used. */
+	/* a: cpu is the limit, half of the memory is left; b: the number of pods; c: nothing is left. */
 	const struct bt_mean_pod mean = {1000, 1 << 30};
 	struct bt_quality q;
 	struct cluster c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the log of decisions holds: a line for each decision that counts, and for each pod that goes.
+ * The log of decisions: a line for each decision, and for each deleted pod.
  */
 #include "trial.h"
 
@@ -58,7 +58,7 @@ static void a_refused_pod_has_no_node_and_says_why(void **state)
 	end(&t);
 }
 
-/* The node is full of b and c, which have to go for p. */
+/* The node is full of b and c, which p preempts. */
 static struct bt_decision decide_preemptor(struct trial *t)
 {
 	add_node(t, "n0", "2");

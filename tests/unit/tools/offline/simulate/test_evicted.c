@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pods that a turn evicts, each taken once.
+ * Pods evicted in a cycle, each listed once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kinds that the simulator does not apply, and what a cluster would do with them.
+ * Kinds that the simulator does not apply, and their effect in a cluster.
  */
 #include <setjmp.h>
 #include <stdarg.h>

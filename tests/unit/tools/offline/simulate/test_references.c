@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the input refers to and lacks: which references count, and how they are summed up.
+ * References of the input to missing objects: which count, and their summary.
  */
 #include "object_fixture.h"
 
@@ -19,7 +19,7 @@ static void note_pod(struct fixture *f, struct bt_references *references, const 
 	bt_references_note(references, &object);
 }
 
-/* The one kind of which something is missing. */
+/* The only kind with missing objects. */
 static struct bt_missing only_missing(struct bt_references *references)
 {
 	struct bt_missing missing[MISSING_MAX];
@@ -135,7 +135,7 @@ static void csi_volumes_want_one_csi_node_at_least(void **state)
 	note(*state, &references, volume);
 	struct bt_missing missing = only_missing(&references);
 	assert_string_equal(missing.kind, "CSINode");
-	assert_int_equal(missing.object_n, 0); /* nobody can tell which */
+	assert_int_equal(missing.object_n, 0); /* unknown which */
 	note(*state, &references, "{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: n1}}");
 	assert_nothing_missing(&references);
 	bt_references_fini(&references);

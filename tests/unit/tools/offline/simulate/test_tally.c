@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a simulation's report counts of attempts, waiting and preemptions.
+ * A report's counts of attempts, waits and preemptions.
  */
 #include "trial.h"
 
@@ -59,7 +59,7 @@ static void a_preemption_is_in_vain_unless_its_pod_comes_to_its_node(void **stat
 	const struct bt_victim victim = {.pod_ix = other};
 
 	preempt(&tally, pod, n0, &victim, 20);
-	preempt(&tally, pod, n1, &victim, 30); /* it has chosen anew */
+	preempt(&tally, pod, n1, &victim, 30); /* it has chosen another node */
 	place(&tally, pod, n1, 3, 40);
 	assert_int_equal(tally.preemption_n, 2);
 	assert_int_equal(tally.preemptor_n, 1);
@@ -70,7 +70,7 @@ static void a_preemption_is_in_vain_unless_its_pod_comes_to_its_node(void **stat
 	assert_int_equal(tally.preemptions[1].end_ns, 40);
 
 	preempt(&tally, other, n0, &victim, 50);
-	place(&tally, other, n1, 2, 60); /* on another node than it has preempted on */
+	place(&tally, other, n1, 2, 60); /* on another node than that of its preemption */
 	assert_int_equal(tally.preemptions[2].end, BT_PREEMPTION_VAIN);
 	bt_simulate_tally_fini(&tally);
 	end(&t);

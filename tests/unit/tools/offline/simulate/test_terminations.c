@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The ends of pods that are being deleted: their order, against a plain reference too.
+ * Times when deleted pods end: their order, compared with a plain model.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static void a_pod_that_has_gone_does_not_end(void **state)
 	bt_terminations_add(&ends, 6, 30);
 	bt_terminations_drop(&ends, 5);
 	assert_int_equal(bt_terminations_next(&ends), 30);
-	/* Its index has come again. */
+	/* Its index is in use again. */
 	bt_terminations_add(&ends, 5, 40);
 	assert_int_equal(bt_terminations_count(&ends), 2);
 	assert_int_equal(bt_terminations_take(&ends, 30), 6);
@@ -75,7 +75,7 @@ static void an_end_said_anew_counts_once(void **state)
 	bt_terminations_fini(&ends);
 }
 
-/* The pod with the first end, those said before first; or BT_NO_POD. */
+/* The pod that ends first, of equals the one added first; or BT_NO_POD. */
 static uint32_t first_of(const int64_t *at, const uint64_t *order)
 {
 	uint32_t first = BT_NO_POD;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Moments and speeds as people write them.
+ * Virtual times and speeds on the command line.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,10 +99,10 @@ static void without_a_speed_time_takes_no_time(void **state)
 	(void)state;
 	bt_pace_begin(&pace, 0, 0);
 	assert_true(bt_pace_left(&pace, INT64_MAX) == 0);
-	/* What lies behind is not waited for. */
+	/* Past times are not waited for. */
 	bt_pace_begin(&pace, 1, 100 * SECOND);
 	assert_true(bt_pace_left(&pace, 50 * SECOND) == 0);
-	/* What lies ahead takes its time at that speed, and never more than can be said. */
+	/* Future times are waited for at that speed, up to the largest representable wait. */
 	bt_pace_begin(&pace, 2, 0);
 	int64_t left_ns = bt_pace_left(&pace, 4000 * SECOND);
 	assert_true(left_ns > 1000 * SECOND && left_ns <= 2000 * SECOND);

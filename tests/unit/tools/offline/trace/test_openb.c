@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The openb trace: what rows become, and what is said about wrong ones.
+ * The openb trace: the objects of rows, and errors in wrong ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A file of documents: which lines are answered, what is said of the others, and how the command ends.
+ * A file of documents: which lines are answered, the errors of the others, and the exit status.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 
 static char path[] = "/tmp/berth-lines-XXXXXX";
 
-/* The number in the document, doubled. A negative one interrupts; 13 is refused with a remedy of its own. */
+/* Doubles the number in the document. A negative one interrupts; 13 is rejected with its own remedy. */
 static bool twice(const void *context, struct bt_json *json, struct bt_arena *arena, struct bt_buf *out_line,
 	struct bt_buf *out_error, const char **out_remedy)
 {
@@ -45,7 +45,7 @@ static bool twice(const void *context, struct bt_json *json, struct bt_arena *ar
 struct outcome {
 	int status;
 	char output[4096];
-	const char *errors; /* until the next run */
+	const char *errors; /* valid until the next run */
 };
 
 static struct outcome run(const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Scenarios that are not as they should be, and what is said of them.
+ * Invalid scenarios and their errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 	"\"spec\":{" more "}}"
 #define SCENARIO(objects, more) "{\"id\":\"s\",\"objects\":[" objects "],\"pending\":[\"default/a\"]" more "}"
 
-/* Reads a line that must be readable, and appends its verdict. */
+/* Reads a line that must be valid, and appends its verdict. */
 static void answer(const char *line, struct bt_buf *out)
 {
 	struct bt_json *json = bt_json_create();
@@ -128,7 +128,7 @@ static void feature_gates_are_taken(void **state)
 	"\"nodeSelector\":{\"size\":\"s\"},\"volumes\":[{\"name\":\"v\",\"awsElasticBlockStore\":"           \
 	"{\"volumeID\":\"aws://z/odd\"}}]"
 
-/* A node that fails the cycle shows what was said of the nodes before it. */
+/* A node that fails the cycle keeps the verdicts of the nodes before it. */
 static void nodes_come_in_the_order_of_their_names(void **state)
 {
 	(void)state;
