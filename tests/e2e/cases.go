@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The cases beside the families: many pods, replicas, servers that go away, faults, rights.
+// The cases besides the families: many pods, replicas, servers that fail, faults, permissions.
 package main
 
 import (
@@ -63,7 +63,7 @@ func (s *suite) makePods(ctx context.Context, prefix string, count int, amount s
 	})
 }
 
-// makeMany makes objects that clean takes away with all others of their kind.
+// makeMany creates objects; clean deletes them with all others of their kind.
 func (s *suite) makeMany(ctx context.Context, count int, text func(int) string) error {
 	return inParallel(ctx, 16, count, func(ctx context.Context, _, i int) error {
 		objects, err := documents(text(i))
@@ -79,7 +79,7 @@ func (s *suite) makeMany(ctx context.Context, count int, text func(int) string) 
 	})
 }
 
-// settled: every pod is bound, none twice, no node holds too much, and the ledger equals the API.
+// settled: every pod is bound once, no node exceeds its allocatable, and the ledger equals the API.
 func (s *suite) settled(ctx context.Context, limit time.Duration, r *recorder, count int, leader *process) error {
 	if err := s.waitBound(ctx, limit, count); err != nil {
 		return errors.Join(err, r.verdict())
@@ -118,7 +118,7 @@ func (s *suite) startOpen(ctx context.Context, name string, o schedulerOptions) 
 
 var uids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// eventsOf is what describe shows, without times and names: type, reason, action, note, who says so.
+// eventsOf lists what kubectl describe shows, without times and names: type, reason, action, note, reporter.
 func (s *suite) eventsOf(ctx context.Context) ([]string, error) {
 	list, err := s.admin.EventsV1().Events(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *suite) playEvents(ctx context.Context) ([]string, error) {
 	if _, err := s.play(ctx, f); err != nil {
 		return nil, err
 	}
-	time.Sleep(2 * time.Second) // Events come behind everything else, and nobody says when all have come.
+	time.Sleep(2 * time.Second) // Events are written last, and nothing reports that all have arrived.
 	return s.eventsOf(ctx)
 }
 
@@ -175,7 +175,7 @@ func eventsCase(ctx context.Context, s *suite) error {
 	return nil
 }
 
-// checkProfiles: pprof reads what berth has sampled, and finds the names in berth's file; a second profile has to wait.
+// checkProfiles: pprof can read berth's samples, with names from berth's file; a second concurrent profile is rejected.
 func (s *suite) checkProfiles(ctx context.Context, b *process) error {
 	type answer struct {
 		status int
@@ -263,7 +263,7 @@ func endpointsCase(ctx context.Context, s *suite) error {
 	return s.strangersAreRefused(ctx)
 }
 
-// strangersAreRefused: without open paths, metrics and debugging need rights.
+// strangersAreRefused: metrics and debugging require permission unless their paths are open.
 func (s *suite) strangersAreRefused(ctx context.Context) error {
 	b, err := s.startBerth(ctx, "closed", schedulerOptions{})
 	if err != nil {
@@ -380,7 +380,7 @@ func nodesComeBackCase(ctx context.Context, s *suite) error {
 			return err
 		}
 	}
-	// The pod garbage collector may take pods of nodes that were gone; who is left has to be bound.
+	// The pod garbage collector may delete pods of removed nodes; the remaining ones must be bound.
 	err = eventually(ctx, time.Minute, func() error {
 		pods, err := s.admin.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{})
 		if err != nil {
@@ -448,7 +448,7 @@ func (s *suite) waitLeader(ctx context.Context, x *process) error {
 	})
 }
 
-// takeover has pods come while something befalls the leader.
+// takeover creates pods while something happens to the leader.
 func takeover(ctx context.Context, s *suite, befall func(leader *process) error, limit time.Duration) error {
 	leader, other, err := s.replicas(ctx)
 	if err != nil {
@@ -457,7 +457,7 @@ func takeover(ctx context.Context, s *suite, befall func(leader *process) error,
 	return s.takeoverBy(ctx, leader, other, other, befall, limit)
 }
 
-// takeoverBy does so with these two; asked is the one of them that compares its ledger with the API, or nil.
+// takeoverBy does that with these two processes; asked is the one that compares its ledger with the API, or nil.
 func (s *suite) takeoverBy(ctx context.Context, leader, other, asked *process, befall func(leader *process) error, limit time.Duration) error {
 	if err := s.makeNodes(ctx, 50); err != nil {
 		return err
@@ -534,7 +534,7 @@ func serverRestartsCase(ctx context.Context, s *suite) error {
 	return s.settled(ctx, 2*time.Minute, r, 1000, b)
 }
 
-// compactionCase cuts the watches while etcd forgets everything before now, so that resuming is answered by 410.
+// compactionCase cuts the watches while etcd compacts its history, so that resuming gets 410.
 func compactionCase(ctx context.Context, s *suite) error {
 	proxy, err := s.startProxy("compaction.kubeconfig", 0)
 	if err != nil {
@@ -554,7 +554,7 @@ func compactionCase(ctx context.Context, s *suite) error {
 	if err != nil {
 		return err
 	}
-	s.killAPI() // Its watch cache would remember.
+	s.killAPI() // Its watch cache would still have them.
 	if err := s.startAPI(ctx); err != nil {
 		return err
 	}
@@ -586,7 +586,7 @@ func faultsCase(ctx context.Context, s *suite) error {
 		if err := s.makePods(ctx, fmt.Sprintf("f%02d", round), 100, "50m"); err != nil {
 			return err
 		}
-		if round%3 == 2 { // Some go again, bound or not.
+		if round%3 == 2 { // Some are deleted again, bound or not.
 			for i := range 20 {
 				_ = s.admin.CoreV1().Pods(metav1.NamespaceDefault).Delete(ctx, fmt.Sprintf("f%02d-%05d", round-1, i), now0())
 			}
@@ -601,7 +601,7 @@ func faultsCase(ctx context.Context, s *suite) error {
 	return err
 }
 
-// rightsCase takes one resource after the other out of the scheduler's role.
+// rightsCase removes one resource after the other from the scheduler's role.
 func rightsCase(ctx context.Context, s *suite) error {
 	roles := s.admin.RbacV1().ClusterRoles()
 	role, err := roles.Get(ctx, "system:kube-scheduler", metav1.GetOptions{})
@@ -657,7 +657,7 @@ func (s *suite) withoutRight(ctx context.Context, role *rbacv1.ClusterRole, reso
 	if err := s.setRules(ctx, role.Name, without(role.Rules, resource)); err != nil {
 		return err
 	}
-	time.Sleep(time.Second) // The authorizer sees roles by a watch of its own.
+	time.Sleep(time.Second) // The authorizer gets roles by its own watch.
 	b, err := s.launchBerth("rights", schedulerOptions{args: openDebug})
 	if err != nil {
 		return err
@@ -736,7 +736,7 @@ func shadowCase(ctx context.Context, s *suite) error {
 	if err := s.waitBound(ctx, time.Minute, 10); err != nil {
 		return err
 	}
-	// One at a time both see the same cluster, and have to agree, but for ties.
+	// One at a time, both see the same cluster and must agree, except for ties.
 	for i := range 10 {
 		if err := s.makeMany(ctx, 1, func(int) string { return pod(fmt.Sprintf("q-%d", i), "", cpu("300m"), "") }); err != nil {
 			return err
@@ -746,7 +746,7 @@ func shadowCase(ctx context.Context, s *suite) error {
 		}
 		time.Sleep(time.Second)
 	}
-	// Of those that come at once every one is compared.
+	// Pods created at once are all compared.
 	if err := errors.Join(s.makePods(ctx, "r", 40, "200m"), s.waitBound(ctx, time.Minute, 60)); err != nil {
 		return err
 	}
@@ -770,7 +770,7 @@ func shadowCase(ctx context.Context, s *suite) error {
 		if err != nil {
 			return err
 		}
-		// Bindings are taken in another order than they were decided in now and then.
+		// Sometimes bindings arrive in another order than their decisions.
 		if all != 60 || agreed < 50 || strings.Contains(string(log), `pod="default/q-`) {
 			return fmt.Errorf("of 60 pods %d are judged, and both agree about %d\n%s", all, agreed, tail(b.log, 20))
 		}
@@ -778,7 +778,7 @@ func shadowCase(ctx context.Context, s *suite) error {
 	})
 }
 
-// olderServerCase: what a server of another version lacks is said clearly and not asked for in a loop.
+// olderServerCase: what a server of another version lacks is reported clearly and not requested in a loop.
 func olderServerCase(ctx context.Context, s *suite) error {
 	p, err := s.startProxy("older.kubeconfig", 0)
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Subcommand bind-ceiling: with every decision already made, how fast can bindings be written? This
-// is the physical limit of any scheduler in front of this API server on this machine.
+// Subcommand bind-ceiling: how fast can bindings be written if all decisions are already made? This
+// is the upper limit for any scheduler with this API server on this machine.
 package main
 
 import (
@@ -111,7 +111,7 @@ func bindCeiling(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	return wipePods(ctx, conns[0], namespace)
 }
 
-// watchPods has n clients read what a watch of pods sends, each over a connection of its own, until ctx ends.
+// watchPods reads a watch of pods by n clients, each with its own connection, until ctx ends.
 func watchPods(ctx context.Context, kubeconfig, namespace string, n int) error {
 	conns, err := newClients(kubeconfig, n)
 	if err != nil {

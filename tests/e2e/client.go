@@ -37,7 +37,7 @@ func newClient(kubeconfig string) (*connection, error) {
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	config.QPS = -1
-	// client-go shares one HTTP/2 connection between equal configs; a dialer of its own makes this one differ.
+	// client-go shares one HTTP/2 connection between equal configs; a separate dialer makes this one differ.
 	dialer := &net.Dialer{Timeout: 30 * time.Second}
 	config.Dial = dialer.DialContext
 	config.WarningHandler = rest.NoWarnings{}
@@ -56,7 +56,7 @@ func newClients(kubeconfig string, n int) ([]*connection, error) {
 	return conns, nil
 }
 
-// inParallel calls do for every index below n from the given number of workers; it stops at the first error.
+// inParallel calls do for every index below n from this number of workers; it stops at the first error.
 func inParallel(ctx context.Context, workers, n int, do func(ctx context.Context, worker, ix int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// CPU time by process. On a small machine shared with others it says more than the clock does: the
-// rest that belongs to nobody here shows how far a measurement was disturbed.
+// CPU time by process. On a small shared machine it is more meaningful than elapsed time; the part
+// of other processes shows how much they disturbed a measurement.
 package main
 
 import (
@@ -41,7 +41,7 @@ func startCPU(kubeconfig, extra string) *cpuMeter {
 	return m
 }
 
-// report gives CPU seconds since the start; "other" is everything on the machine that has no name here.
+// report returns CPU seconds since the start; "other" is everything else on the machine.
 func (m *cpuMeter) report() map[string]float64 {
 	self, _ := spent()
 	busy := machineBusy() - m.busy
@@ -56,7 +56,7 @@ func (m *cpuMeter) report() map[string]float64 {
 	return out
 }
 
-// processSpent is user and system time of all threads, dead ones included; 0 once the process is gone.
+// processSpent is user and system time of all threads, including ended ones; 0 after the process has ended.
 func processSpent(pid int) time.Duration {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -66,7 +66,7 @@ func processSpent(pid int) time.Duration {
 	return ticks(f[11]) + ticks(f[12])
 }
 
-// machineBusy is all time of all CPUs that was neither idle nor waiting for a disk nor taken by the host.
+// machineBusy is the time of all CPUs that was neither idle nor I/O wait nor stolen.
 func machineBusy() time.Duration {
 	data, err := os.ReadFile("/proc/stat")
 	if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What schedulers write of ResourceClaims: configurations and tolerations of classes, claims and alternatives.
+// Schedulers' writes of ResourceClaims: configurations and tolerations of classes, claims and alternatives.
 package main
 
 import (
@@ -107,7 +107,7 @@ spec:
 		pod("three", "", ", resources: {claims: [{name: d}]}", ", resourceClaims: [{name: d, resourceClaimName: three}]"),
 	}}
 
-// playDevices says what became of pods, and what is written of their claims, without times and UIDs.
+// playDevices returns the pods' outcomes, and their claims' status without times and UIDs.
 func (s *suite) playDevices(ctx context.Context, became map[string]string) error {
 	list, err := s.dynamic.Resource(claims).Namespace("default").List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Extenders: a handler of this program's own that both schedulers ask. What it answers about a pod is written in the pod's
-// annotations, so both get the same; what it was asked is noted, and must be the same, too.
+// Extenders: a handler in this program that both schedulers call. A pod's annotations contain its responses, so that both
+// schedulers get the same ones; the requests are recorded, and must be equal, too.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
-// extender serves PREFIX/VERB; the prefix says which annotation of a pod counts: e2e/PREFIX.VERB.
+// extender serves PREFIX/VERB; the prefix selects the annotation of a pod: e2e/PREFIX.VERB.
 type extender struct {
 	server *http.Server
 	admin  kubernetes.Interface
@@ -52,7 +52,7 @@ func startExtender(admin kubernetes.Interface) (*extender, error) {
 
 func (x *extender) stop() { _ = x.server.Close() }
 
-// orders are an annotation's words: "keep=a,b fail=c:too_hot error=no". Blanks within words are underlines.
+// orders parses an annotation: "keep=a,b fail=c:too_hot error=no". Underscores stand for blanks within words.
 func orders(pod *v1.Pod, r *http.Request, verb string) map[string]string {
 	words := map[string]string{}
 	for _, word := range strings.Fields(pod.Annotations["e2e/"+r.PathValue("prefix")+"."+verb]) {
@@ -62,7 +62,7 @@ func orders(pod *v1.Pod, r *http.Request, verb string) map[string]string {
 	return words
 }
 
-// note keeps the first request about a pod, without what differs from run to run.
+// note records the first request for a pod, without what differs from run to run.
 func (x *extender) note(r *http.Request, pod *v1.Pod, rest any) {
 	plain := pod.DeepCopy()
 	strip(&plain.ObjectMeta)
@@ -83,7 +83,7 @@ func strip(meta *metav1.ObjectMeta) {
 	meta.UID, meta.ResourceVersion, meta.CreationTimestamp, meta.ManagedFields = "", "", metav1.Time{}, nil
 }
 
-// disturb does what orders say instead of answering; it returns false when nothing is left to be answered.
+// disturb does what orders require instead of a response; it returns false when no response is to be sent.
 func disturb(w http.ResponseWriter, words map[string]string) bool {
 	if status, err := strconv.Atoi(words["status"]); err == nil {
 		http.Error(w, "no", status)
@@ -130,7 +130,7 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	return true
 }
 
-// said are the names of the nodes that were asked about; whole nodes must be whole.
+// said lists the names of the nodes in the request; nodes sent as objects must be complete.
 func said(args *extenderv1.ExtenderArgs) (names []string, rest any) {
 	if args.NodeNames != nil {
 		names = slices.Clone(*args.NodeNames)
@@ -205,7 +205,7 @@ func (x *extender) prioritize(w http.ResponseWriter, r *http.Request) {
 	answer(w, result)
 }
 
-// preempt lets the candidates stay that its orders name, all without orders, with the victims that were named.
+// preempt keeps the candidates that its orders name, all without orders, with the given victims.
 func (x *extender) preempt(w http.ResponseWriter, r *http.Request) {
 	var args extenderv1.ExtenderPreemptionArgs
 	if !read(w, r, &args) {
@@ -245,7 +245,7 @@ func (x *extender) preempt(w http.ResponseWriter, r *http.Request) {
 	answer(w, extenderv1.ExtenderPreemptionResult{NodeNameToMetaVictims: victims})
 }
 
-// bind does what the API server would have been asked for.
+// bind makes the API server's binding.
 func (x *extender) bind(w http.ResponseWriter, r *http.Request) {
 	var args extenderv1.ExtenderBindingArgs
 	if !read(w, r, &args) {
@@ -279,7 +279,7 @@ func (x *extender) bind(w http.ResponseWriter, r *http.Request) {
 	answer(w, extenderv1.ExtenderBindingResult{})
 }
 
-// taken returns what was asked, and forgets it.
+// taken returns the recorded requests and clears them.
 func (x *extender) taken() map[string]string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -288,7 +288,7 @@ func (x *extender) taken() map[string]string {
 	return all
 }
 
-// extended is a node with resources that extenders manage.
+// extended is a node with resources managed by extenders.
 func extended(name, cpu string) string {
 	room := fmt.Sprintf(`{cpu: "%s", memory: 8Gi, pods: "110", example.com/whole: "9", example.com/maybe: "9", example.com/down: "9", example.com/slow: "9"}`, cpu)
 	return fmt.Sprintf(`
@@ -299,7 +299,7 @@ status: {capacity: %s, allocatable: %s, conditions: [{type: Ready, status: "True
 `, name, name, room, room)
 }
 
-// asks is a pod of 100m with orders for extenders, as flow YAML, that asks for one of a resource; "" for none.
+// asks is a pod of 100m with orders for extenders, as flow YAML, that requests one of a resource; "" for none.
 func asks(name, orders, resource, spec string) string {
 	amount := "cpu: 100m, memory: 64Mi"
 	limits := ""
@@ -392,7 +392,7 @@ var extenderFamilies = []family{
 		}},
 }
 
-// high is a pod that has to preempt.
+// high is a pod that must preempt.
 func high(name, orders, resource string) string {
 	limits := ""
 	if resource != "" {
@@ -406,8 +406,8 @@ spec: {priorityClassName: e2e-high, containers: [{name: c, image: example/pause:
 `, name, orders, resource, limits)
 }
 
-// distinctEvents: how often a pod is tried, and whether while it is deleted, depends on time. A binding whose answer is lost is looked for by berth and found;
-// kube-scheduler says that it has failed.
+// distinctEvents: the number of attempts, and whether one is made while a pod is deleted, depend on time. If the response
+// to a binding is lost, berth checks the pod and finds the binding; kube-scheduler reports a failure.
 func (s *suite) distinctEvents(ctx context.Context) (map[string]string, error) {
 	all, err := s.eventsOf(ctx)
 	distinct := map[string]string{}
@@ -419,8 +419,8 @@ func (s *suite) distinctEvents(ctx context.Context) (map[string]string, error) {
 	return distinct, err
 }
 
-// playExtended plays a family with a scheduler that is started here, and says what became of pods, what the extender was
-// asked, and what events say.
+// playExtended plays a family with a scheduler started here, and returns the pods' outcomes, the extender's requests,
+// and the events.
 func (s *suite) playExtended(ctx context.Context, f family, x *extender, config string,
 	start func(context.Context, schedulerOptions) (*process, error)) (map[string]string, error) {
 	x.taken()
@@ -435,7 +435,7 @@ func (s *suite) playExtended(ctx context.Context, f family, x *extender, config 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", scheduler.name, err)
 	}
-	time.Sleep(time.Second) // Events come behind everything else.
+	time.Sleep(time.Second) // Events are written last.
 	events, err := s.distinctEvents(ctx)
 	for event, word := range events {
 		became["event: "+event] = word

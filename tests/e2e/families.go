@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A family is a small cluster on which every pod has one right answer, so that berth and kube-scheduler must agree to
-// the letter: the node, or the message. Pods come one at a time, each when the one before is decided.
+// A family is a small cluster on which every pod has one correct outcome, so that berth and kube-scheduler must agree
+// exactly: the node, or the message. Pods are created one at a time, after the one before is decided.
 package main
 
 import (
@@ -17,13 +17,13 @@ import (
 
 type family struct {
 	name    string
-	objects string   // made first; nodes by "node NAME" shorthands in nodes
+	objects string   // created first; nodes by "node NAME" shorthands in nodes
 	nodes   []string // NAME, or NAME followed by YAML of metadata/spec/status to merge, see nodeText
-	alone   bool     // who is refused goes, so that it is not tried again
+	alone   bool     // refused pods are deleted, so that they are not retried
 	pods    []string // NAME, then the pod's spec as flow YAML, then labels as flow YAML
 }
 
-// node is a node of 4 CPUs, 8Gi and 110 pods; labels and more are flow YAML.
+// node returns a node of 4 CPUs, 8Gi and 110 pods; labels, spec and status are flow YAML.
 func node(name, labels, spec, status string) string {
 	return fmt.Sprintf(`
 apiVersion: v1
@@ -38,7 +38,7 @@ status:
 `, name, name, labels, spec, status)
 }
 
-// pod is a pod of one container; container and spec are the rest of theirs as flow YAML.
+// pod returns a pod of one container; container and spec are additional fields as flow YAML.
 func pod(name, labels, container, spec string) string {
 	return fmt.Sprintf(`
 apiVersion: v1
@@ -60,7 +60,7 @@ func zoned(name, zone string) string {
 	return node(name, ", topology.kubernetes.io/zone: "+zone, "", "")
 }
 
-// highClass is a PriorityClass above that of all other pods.
+// highClass is a PriorityClass above all other pods.
 const highClass = `
 apiVersion: scheduling.k8s.io/v1
 kind: PriorityClass
@@ -182,7 +182,7 @@ spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}
 			pod("behind-it", "", "", "")}},
 }
 
-// play makes a family's objects and pods, and returns what became of each pod.
+// play creates a family's objects and pods, and returns each pod's outcome.
 func (s *suite) play(ctx context.Context, f family) (map[string]string, error) {
 	if err := s.apply(ctx, f.objects); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (s *suite) play(ctx context.Context, f family) (map[string]string, error) {
 			return nil, err
 		}
 	}
-	time.Sleep(time.Second) // Nodes and pods come by watches of their own, and the first pod is to find all nodes.
+	time.Sleep(time.Second) // Nodes and pods arrive by different watches, and all nodes must be known before the first pod.
 	became := map[string]string{}
 	for _, text := range f.pods {
 		objects, err := documents(text)

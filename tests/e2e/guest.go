@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// On a cluster that is somebody else's: cases that can be played there without harm. What they make is in a namespace of its
-// own, on nodes of its own, which are tainted so that nobody else's pods come, and labelled so that ours go nowhere else;
-// berth and kube-scheduler are asked one after the other, as schedulers of a name of their own. Only what was made is deleted.
+// Foreign clusters: cases that run there without harm. Their objects are in a separate namespace, on nodes of their own
+// with taints, so that foreign pods stay away, and labels, so that the cases' pods go nowhere else; berth and
+// kube-scheduler run one after the other under a scheduler name of their own. Only created objects are deleted.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// guest is what marks our things on a foreign cluster; nil where the cluster is ours.
+// guest marks the suite's objects on a foreign cluster; nil on an own cluster.
 type guest struct {
 	kubeconfig string
 	id         string // namespace, scheduler's name, label, taint
@@ -31,7 +31,7 @@ type guest struct {
 
 const guestMark = "berth-e2e"
 
-// foreignKubeconfig is the cluster that is to be used instead of one of our own, or "".
+// foreignKubeconfig is the kubeconfig of the foreign cluster, or "".
 func foreignKubeconfig() (string, error) {
 	path, set := os.LookupEnv("BERTH_E2E_KUBECONFIG")
 	if !set {
@@ -57,7 +57,7 @@ func newGuest(kubeconfig string) *guest {
 	return &guest{kubeconfig: kubeconfig, id: id, prefix: id + "-"}
 }
 
-// visit is a plane without processes: only a connection to somebody else's.
+// visit returns a plane without processes: only a connection to a foreign cluster.
 func visit(ctx context.Context, f planeFlags, g *guest) (*plane, error) {
 	admin, err := newClient(g.kubeconfig)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *suite) leave(ctx context.Context) error {
 	})
 }
 
-// adapt marks an object as ours and keeps it to our nodes.
+// adapt marks an object as ours and restricts it to our nodes.
 func (g *guest) adapt(object *unstructured.Unstructured) error {
 	switch object.GetKind() {
 	case "Node":
@@ -134,10 +134,10 @@ func (g *guest) adaptPod(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// config makes schedulers ours alone.
+// config makes schedulers handle our pods only.
 func (g *guest) config() string { return fmt.Sprintf("\nprofiles: [{schedulerName: %s}]\n", g.id) }
 
-// cannotVisit says why a case is not for somebody else's cluster; "" when it is.
+// cannotVisit says why a case cannot run on a foreign cluster; "" if it can.
 func cannotVisit(c testCase) string {
 	if c.why != "" {
 		return c.why

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Objects that a server takes and nobody expects: text that is not UTF-8, JSON that only Go reads, names without end,
-// objects as large as etcd takes them, pods that ask for hundreds of resources.
+// Valid but extreme objects: text that is not UTF-8, JSON that only Go accepts, very many names,
+// objects of etcd's maximum size, pods that request hundreds of resources.
 package main
 
 import (
@@ -28,17 +28,17 @@ import (
 
 const claimsPath = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
 
-// hostile plays random objects; what the server refuses does not count.
+// hostile makes random objects; objects that the server rejects do not count.
 type hostile struct {
 	*suite
 	rng            *rand.Rand
 	taken, refused int
-	unanswered     int            // calls that timed out: whether they were carried out shows when the server is listed
-	of             map[string]int // taken, by resource
+	unanswered     int            // calls that timed out: a list of the server shows whether they were carried out
+	of             map[string]int // accepted ones, by resource
 	pods           []string
 }
 
-// tooLarge: what the server says, with status 500, of an object that etcd or the way to it does not take.
+// tooLarge: the server's error, with status 500, for an object that exceeds etcd's or gRPC's limit.
 var tooLarge = regexp.MustCompile("request is too large|larger than max")
 
 func (h *hostile) count(err error) error {
@@ -56,7 +56,7 @@ func (h *hostile) count(err error) error {
 	return nil
 }
 
-// text is short, and often no UTF-8; protobuf carries it as it is.
+// text is short, and often invalid UTF-8, which protobuf transports unchanged.
 func (h *hostile) text() string {
 	parts := []string{"a", "\xff", "\xc3", "\xed\xa0\x80", "é", "\x00", "\U0010ffff", "\xf4\x90\x80\x80", "<&>", "\u2028"}
 	var b strings.Builder
@@ -66,7 +66,7 @@ func (h *hostile) text() string {
 	return b.String()
 }
 
-// spoil puts what nobody expects into fields that the server does not check.
+// spoil puts extreme values into fields that the server does not validate.
 func (h *hostile) spoil(pod *v1.Pod) {
 	if pod.Annotations == nil {
 		pod.Annotations = map[string]string{}
@@ -82,13 +82,13 @@ func (h *hostile) spoil(pod *v1.Pod) {
 	}
 }
 
-// widePrefix: of resources that wide pods alone ask for.
+// widePrefix: resources that only wide pods request.
 const widePrefix = "wide.example.com/r"
 
-// bytes is a size up to the 1.5 MiB that etcd takes in one request.
+// bytes is a size up to etcd's limit of 1.5 MiB per request.
 func (h *hostile) bytes() int { return pick(h, 200<<10, 700<<10, 1200<<10, 1480<<10) }
 
-// enlarge fills one of the lists whose length nobody limits.
+// enlarge fills one of the lists without a length limit.
 func (h *hostile) enlarge(pod *v1.Pod) {
 	word := func(i int) string { return fmt.Sprintf("w%d%s", i, strings.Repeat("x", 48)) }
 	spec, room := &pod.Spec, h.bytes()-pod.Size()
@@ -97,7 +97,7 @@ func (h *hostile) enlarge(pod *v1.Pod) {
 		spec.Tolerations = times(room/90, func(i int) v1.Toleration {
 			return v1.Toleration{Key: "example.com/" + word(i), Operator: v1.TolerationOpExists}
 		})
-	case 1: // the server remembers the manager of each field, which takes more room than the field
+	case 1: // the server stores the manager of each field, which takes more room than the field
 		spec.Containers = times(room/500, func(i int) v1.Container { return v1.Container{Name: fmt.Sprintf("c%d", i), Image: "x"} })
 	case 2:
 		spec.Containers[0].Env = []v1.EnvVar{{Name: "LARGE", Value: strings.Repeat("\xff<&>", room/4)}}
@@ -119,7 +119,7 @@ func (h *hostile) newPod(name string) *v1.Pod {
 		Containers: []v1.Container{{Name: "c", Image: "example/" + h.text() + "x", Args: []string{h.text()},
 			Env: []v1.EnvVar{{Name: "E", Value: h.text()}}}}}}
 	switch h.rng.Intn(7) {
-	case 0: // so many resources that berth does not decide; on a node all of them count
+	case 0: // too many resources for berth to schedule; on a node all of them count
 		from, n := h.rng.Intn(300), 65+h.rng.Intn(236)
 		for i := from; i < from+n; i++ {
 			requests[v1.ResourceName(fmt.Sprintf("%s%d", widePrefix, i))] = *resource.NewQuantity(1+h.rng.Int63n(9), resource.DecimalSI)
@@ -129,7 +129,7 @@ func (h *hostile) newPod(name string) *v1.Pod {
 			pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{Key: fmt.Sprintf("example.com/t%d", i), Operator: v1.TolerationOpExists})
 		}
 		pod.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: make([]v1.NodeSelectorTerm, 500)}}}
-	case 2: // a quantity beyond everything
+	case 2: // an extremely large quantity
 		requests["example.com/huge"] = resource.MustParse("9223372036854775807")
 		requests[v1.ResourceMemory] = resource.MustParse("1e-9")
 	case 3: // many containers
@@ -146,14 +146,14 @@ func (h *hostile) newPod(name string) *v1.Pod {
 		}
 	}
 	h.spoilSpec(&pod.Spec)
-	if pod.Spec.SchedulingGates == nil && h.rng.Intn(2) == 0 { // bound by its maker: whatever else it is, it counts
+	if pod.Spec.SchedulingGates == nil && h.rng.Intn(2) == 0 { // bound at creation: it counts in any case
 		pod.Spec.NodeName = pick(h, "a", "b", "a", "b", "nowhere", h.kindName())
 	}
 	h.spoil(pod)
 	return pod
 }
 
-// spoilSpec: clocks, counts and weights at their ends, and references to the other hostile objects.
+// spoilSpec: extreme times, counts and weights, and references to the other hostile objects.
 func (h *hostile) spoilSpec(spec *v1.PodSpec) {
 	spec.TerminationGracePeriodSeconds = pick(h, nil, ptr(h.int64()))
 	spec.ActiveDeadlineSeconds = pick(h, nil, ptr(int64(1)), ptr(int64(math.MaxInt32)))
@@ -174,7 +174,7 @@ func (h *hostile) spoilSpec(spec *v1.PodSpec) {
 	}
 }
 
-// spoilStatus: phases and times as no kubelet writes them.
+// spoilStatus: phases and times that no kubelet writes.
 func (h *hostile) spoilStatus(pod *v1.Pod) {
 	pod.Status.StartTime = pick(h, nil, ptr(h.time()))
 	pod.Status.Phase = pick(h, "", v1.PodPending, v1.PodUnknown, v1.PodRunning, v1.PodSucceeded, v1.PodPhase(h.text()))
@@ -186,17 +186,17 @@ func (h *hostile) spoilStatus(pod *v1.Pod) {
 func (h *hostile) deletePod(ctx context.Context, name string) error {
 	options := now0()
 	if h.rng.Intn(4) == 0 {
-		options.GracePeriodSeconds = pick(h, nil, ptr(h.int64())) // who is on a node stays, and counts
+		options.GracePeriodSeconds = pick(h, nil, ptr(h.int64())) // bound pods stay, and count
 	}
 	return h.count(h.admin.CoreV1().Pods(metav1.NamespaceDefault).Delete(ctx, name, options))
 }
 
-// poke changes a pod by its other subresources, or lets it go.
+// poke changes a pod by its other subresources, or lets it be deleted.
 func (h *hostile) poke(ctx context.Context, pod *v1.Pod) error {
 	var err error
 	pods := h.admin.CoreV1().Pods(pod.Namespace)
 	switch h.rng.Intn(4) {
-	case 0: // some other scheduler's binding
+	case 0: // another scheduler's binding
 		err = pods.Bind(ctx, &v1.Binding{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Annotations: map[string]string{"example.com/a0": h.text()}},
 			Target: v1.ObjectReference{Kind: "Node", Name: pick(h, "a", "b", "nowhere", h.kindName())}}, metav1.CreateOptions{})
 	case 1:
@@ -249,7 +249,7 @@ func (h *hostile) step(ctx context.Context, i int) error {
 	return h.count(err)
 }
 
-// claim is JSON as it comes, with parameters that nobody but their driver reads.
+// claim is raw JSON, with parameters that only its driver reads.
 func (h *hostile) claim(ctx context.Context, name, parameters string) error {
 	body := `{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "` + name + `"}, "spec": {"devices": {` +
 		`"requests": [{"name": "r", "exactly": {"deviceClassName": "none"}}], "config": [{"requests": ["r"], "opaque": {` +
@@ -265,7 +265,7 @@ func (h *hostile) others(ctx context.Context) error {
 	return errors.Join(h.count(err), h.claim(ctx, "deep", deep), h.claim(ctx, "half", `{"a": "\ud800"}`), h.claim(ctx, "raw", "{\"a\": \"\xff\"}"))
 }
 
-// said: a pod that waits has a condition, or is gated and berth can say by what.
+// said: a waiting pod has a condition, or is gated and berth reports by which plugin.
 func (h *hostile) said(ctx context.Context, berth *process) error {
 	list, err := h.admin.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -276,7 +276,7 @@ func (h *hostile) said(ctx context.Context, berth *process) error {
 			if _, done := outcome(pod); !done {
 				_, why, err := berth.get(ctx, "/debug/explain?pod=default/"+pod.Name)
 				if err == nil && strings.Contains(why, "  gated  ") {
-					continue // PreEnqueue writes no condition, upstream neither
+					continue // PreEnqueue writes no condition, as upstream
 				}
 				return fmt.Errorf("pod %s waits without a word: %.2000s\n%+v", pod.Name, why, pod.Status)
 			}
@@ -303,7 +303,7 @@ func agrees(ctx context.Context, berth *process) error {
 	return nil
 }
 
-// countsAll: what there is and what is used on each node is what kube-scheduler's own NodeInfo has of a fresh list.
+// countsAll: each node's allocatable and usage equal those of kube-scheduler's NodeInfo from a fresh list.
 func (h *hostile) countsAll(ctx context.Context, berth *process) error {
 	nodes, err := h.admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -328,7 +328,7 @@ func (h *hostile) countsAll(ctx context.Context, berth *process) error {
 	return nil
 }
 
-// amounts are of a resource as /debug/cache has them.
+// amounts of a resource in /debug/cache.
 type amounts struct{ Allocatable, Used int64 }
 
 func countsAsIn(ctx context.Context, berth *process, info *framework.NodeInfo) error {
@@ -379,7 +379,7 @@ func sumOf(ctx context.Context, berth *process, pattern string) (float64, error)
 	return sum, nil
 }
 
-// nothingLeft: no node holds anything, nobody waits, and no object is named as unread.
+// nothingLeft: no node has usage, no pod waits, and no object is listed as unread.
 func nothingLeft(ctx context.Context, berth *process) error {
 	status, body, err := berth.get(ctx, "/debug/cache")
 	var cache struct {
@@ -409,7 +409,7 @@ func nothingLeft(ctx context.Context, berth *process) error {
 	return nil
 }
 
-// followed: whatever came, the ledger is what the API has.
+// followed: the ledger equals the API.
 func (h *hostile) followed(ctx context.Context, berth *process) error {
 	err := errors.Join(agrees(ctx, berth), h.knowsAll(ctx, berth), h.countsAll(ctx, berth))
 	if err != nil {
@@ -418,7 +418,7 @@ func (h *hostile) followed(ctx context.Context, berth *process) error {
 	return err
 }
 
-// notMended: no audit found anything that was not as the API has it.
+// notMended: no comparison found a difference between ledger and API.
 func notMended(ctx context.Context, berth *process) error {
 	repaired, err := sumOf(ctx, berth, "berth_audit_repaired_total")
 	if err != nil || repaired != 0 {
@@ -436,7 +436,7 @@ func hostileCase(ctx context.Context, s *suite) error {
 	if err := s.apply(ctx, a+"\n---\n"+b); err != nil {
 		return err
 	}
-	// The standby decides nobody, and reads as JSON what the leader reads in protobuf.
+	// The standby schedules no pod, and reads as JSON what the leader reads as protobuf.
 	berth, err := s.startOpen(ctx, "berth", schedulerOptions{leader: election})
 	if err != nil {
 		return err

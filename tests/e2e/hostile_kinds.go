@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Hostile objects of the kinds beside pods: nodes, devices, volumes, budgets, namespaces. Each kind has a few names,
-// which objects take by turns, so that names come back with other UIDs.
+// Hostile objects of other kinds: nodes, devices, volumes, budgets, namespaces. Each kind has a few names,
+// which are reused, so that they come back with other UIDs.
 package main
 
 import (
@@ -26,7 +26,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// hostileKind: fresh makes an empty object, spoil fills it in. Once made it is changed, its status too, and deleted.
+// hostileKind: fresh returns an empty object, spoil fills it in. After its creation it is changed, also
+// its status, and deleted.
 type hostileKind struct {
 	resource, path string // path: of the collection
 	client         func(*connection) rest.Interface
@@ -67,7 +68,7 @@ var hostileKinds = []hostileKind{
 		func(h *hostile, o metaObject) { h.spoilClaim(o.(*resourcev1.ResourceClaim)) }},
 }
 
-// pick is one of some values.
+// pick returns one of some values.
 func pick[T any](h *hostile, of ...T) T { return of[h.rng.Intn(len(of))] }
 
 func times[T any](n int, of func(i int) T) []T {
@@ -80,15 +81,15 @@ func times[T any](n int, of func(i int) T) []T {
 
 func ptr[T any](value T) *T { return &value }
 
-// some is mostly few, now and then very many.
+// some is usually small, sometimes very large.
 func (h *hostile) some() int { return pick(h, 0, 0, 1, 2, 3, 70, 2000) }
 
-// kindNames: short ones, and one as long as a name can be.
+// kindNames: short ones, and one of the maximum length.
 var kindNames = []string{"h0", "h1", "h2", "h3", "h4", strings.Repeat(strings.Repeat("a", 62)+".", 4) + "b"}
 
 func (h *hostile) kindName() string { return pick(h, kindNames...) }
 
-// time is anywhere that 64 bits of seconds reach, which protobuf carries and RFC 3339 cannot write.
+// time is any within 64 bits of seconds, which protobuf transports and RFC 3339 cannot express.
 func (h *hostile) time() metav1.Time {
 	return metav1.Unix(pick[int64](h, 0, 1, -1, math.MinInt64, math.MaxInt64, math.MinInt32, math.MaxInt32, math.MaxUint32, -62135596801, -62135596800,
 		-62135596799, -62167219201, 253402300799, 253402300800, 9223372036, 9223372037, -9223372037, time.Now().Unix(), h.rng.Int63()-h.rng.Int63()), 0)
@@ -129,7 +130,7 @@ func (h *hostile) spoilMeta(o metaObject) {
 		}))
 	case 2:
 		o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "x", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1", Time: ptr(h.time())}})
-	case 3: // as large as an object may be, by what nobody reads
+	case 3: // of the maximum size, by fields that the scheduler ignores
 		fields := strings.Join(times(h.bytes()/32, func(i int) string { return fmt.Sprintf(`"f:example.com/field-%08d":{}`, i) }), ",")
 		o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "x", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1",
 			Time: ptr(h.time()), FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:annotations":{` + fields + `}}}`)}}})
@@ -142,7 +143,7 @@ func (h *hostile) resources() v1.ResourceList {
 	for _, name := range []v1.ResourceName{"cpu", "memory", "pods", "ephemeral-storage", "hugepages-2Mi", "example.com/r1", "example.com/huge"} {
 		if h.rng.Intn(3) != 0 {
 			all[name] = h.quantity()
-			if name != "cpu" && h.rng.Intn(20) != 0 { // parts of these are refused
+			if name != "cpu" && h.rng.Intn(20) != 0 { // parts of these are rejected
 				all[name] = resource.MustParse(pick(h, "0", "1", "110", "8Gi", "1.5Gi", "1E", "8000000G", "9e15", "100000000000000000000"))
 			}
 		}
@@ -189,7 +190,7 @@ func (h *hostile) nodeSelector() *v1.NodeSelector {
 
 func (h *hostile) spoilVolume(volume *v1.PersistentVolume) {
 	volume.Status = v1.PersistentVolumeStatus{Phase: pick(h, "", v1.VolumeBound, v1.VolumeFailed, v1.PersistentVolumePhase(h.text())), Message: h.text(), LastPhaseTransitionTime: ptr(h.time())}
-	if volume.UID != "" { // its specification stays
+	if volume.UID != "" { // its spec is immutable
 		return
 	}
 	volume.Spec.AccessModes = []v1.PersistentVolumeAccessMode{pick(h, v1.ReadWriteOnce, v1.ReadWriteMany, v1.ReadWriteOncePod)}
@@ -213,7 +214,7 @@ func (h *hostile) spoilVolumeClaim(claim *v1.PersistentVolumeClaim) {
 		claim.Annotations["pv.kubernetes.io/bind-completed"] = h.text()
 		claim.Annotations["volume.kubernetes.io/selected-node"] = pick(h, "a", "nowhere", h.text())
 	}
-	if claim.UID != "" { // its specification stays
+	if claim.UID != "" { // its spec is immutable
 		return
 	}
 	claim.Spec.AccessModes = []v1.PersistentVolumeAccessMode{pick(h, v1.ReadWriteOnce, v1.ReadWriteMany, v1.ReadWriteOncePod)}
@@ -274,7 +275,7 @@ func (h *hostile) spoilClaim(claim *resourcev1.ResourceClaim) {
 
 func (h *hostile) spoilSlice(slice *resourcev1.ResourceSlice) {
 	slice.Spec.Driver = "d.example.com"
-	name := slice.Spec.Pool.Name // which nobody may change
+	name := slice.Spec.Pool.Name // immutable
 	if name == "" {
 		name = pick(h, "p", h.kindName())
 	}
@@ -302,7 +303,7 @@ func (h *hostile) spoilSlice(slice *resourcev1.ResourceSlice) {
 	})
 }
 
-// play makes, changes or deletes an object of the kind.
+// play creates, changes or deletes an object of the kind.
 func (h *hostile) play(ctx context.Context, kind *hostileKind) error {
 	client, name, object := kind.client(h.admin), h.kindName(), kind.fresh()
 	err := client.Get().AbsPath(kind.path, name).Do(ctx).Into(object)
@@ -335,8 +336,8 @@ func (h *hostile) counted(kind *hostileKind, err error) error {
 	return err
 }
 
-// listed counts the objects of a kind that the server has. Go reads no time after the year 9999 from the JSON that the
-// server writes of it, so objects are not looked into.
+// listed counts the objects of a kind on the server. Go cannot parse times after the year 9999 from the server's JSON,
+// so objects are not decoded.
 func (h *hostile) listed(ctx context.Context, kind *hostileKind) (int, error) {
 	path := strings.Replace(kind.path, "/namespaces/default", "", 1)
 	var list struct{ Items []json.RawMessage }
@@ -347,7 +348,7 @@ func (h *hostile) listed(ctx context.Context, kind *hostileKind) (int, error) {
 	return len(list.Items), err
 }
 
-// knowsAll: berth knows as many objects of each kind as the server has, and has read all of them to their end.
+// knowsAll: berth has as many objects of each kind as the server, and has read all of them completely.
 func (h *hostile) knowsAll(ctx context.Context, berth *process) error {
 	var wrong error
 	for i := range hostileKinds {
@@ -369,7 +370,7 @@ func (h *hostile) knowsAll(ctx context.Context, berth *process) error {
 	return errors.Join(wrong, err)
 }
 
-// inPart names what berth could not read to its end.
+// inPart lists objects that berth could not read completely.
 func inPart(ctx context.Context, berth *process) (string, error) {
 	var unread struct {
 		Objects []struct{ Resource, Name, Read, Why string }
@@ -387,7 +388,7 @@ func inPart(ctx context.Context, berth *process) (string, error) {
 	return text, err
 }
 
-// deleteKinds takes away what play has made, whatever protects it.
+// deleteKinds deletes all objects that play has created, whatever protects them.
 func (h *hostile) deleteKinds(ctx context.Context) error {
 	return eventually(ctx, time.Minute, func() error {
 		var left error
@@ -407,7 +408,7 @@ func (h *hostile) deleteKind(ctx context.Context, kind *hostileKind) error {
 			continue
 		}
 		if err == nil && len(object.GetFinalizers()) > 0 {
-			object.SetFinalizers(nil) // no patch: the server reads its own JSON again, and cannot read every time
+			object.SetFinalizers(nil) // no patch: the server decodes its own JSON again, which fails sometimes
 			err = client.Put().AbsPath(kind.path, name).Body(object).Do(ctx).Error()
 		}
 		_ = client.Delete().AbsPath(kind.path, name).Body(ptr(now0())).Do(ctx).Error()

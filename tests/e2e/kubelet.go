@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Kubelet stub: what a scheduler's surroundings see of kubelets, for all nodes at once. A bound pod
-// starts at once; a deleted one is gone at once; annotation berth.dev/run-seconds lets one succeed.
+// Kubelet stub: the visible effects of kubelets, for all nodes at once. A bound pod
+// starts immediately; a deleted one ends immediately; annotation berth.dev/run-seconds makes one succeed.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 
 const runSeconds = "berth.dev/run-seconds"
 
-// syncNodes does for extended resources what a kubelet does: what is added to a node's capacity becomes allocatable.
+// syncNodes does a kubelet's part for extended resources: what is added to a node's capacity becomes allocatable.
 func syncNodes(ctx context.Context, client *connection) {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	sync := func(obj any) {
@@ -91,7 +91,7 @@ func runPods(ctx context.Context, client *connection, grace bool) {
 	queue.ShutDown()
 }
 
-// advance takes one step of a pod's life; later asks for a second look.
+// advance takes one step of a pod's life; later schedules another call.
 func advance(ctx context.Context, client *connection, pod *v1.Pod, grace bool, later func(time.Duration)) error {
 	if pod.DeletionTimestamp != nil {
 		if left := time.Until(pod.DeletionTimestamp.Time); grace && left > 0 {
@@ -166,7 +166,7 @@ func setCondition(s *v1.PodStatus, c v1.PodCondition) {
 	s.Conditions = append(s.Conditions, c)
 }
 
-// podIP need only look like an address: nothing in these clusters routes to it.
+// podIP need only look like an address: no packets are routed to it in these clusters.
 func podIP(uid string) string {
 	var h uint32 = 2166136261
 	for _, b := range []byte(uid) {

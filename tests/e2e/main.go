@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command e2e puts a real Kubernetes control plane on one machine, drives berth on it, and measures it there.
+// Command e2e runs a real Kubernetes control plane on one machine, tests berth with it, and measures it.
 //
 // It is one binary with the real etcd, kube-apiserver, kube-controller-manager and kube-scheduler
-// linked in as ordinary Go dependencies; each runs as a child with a process of its own.
+// linked in as ordinary Go dependencies; each runs as a child process.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
-// client is a subcommand of ours: it declares its flags, parses args, and works until ctx ends.
+// client is one of this program's subcommands: it declares its flags, parses args, and works until ctx ends.
 type client struct {
 	run  func(ctx context.Context, fs *flag.FlagSet, args []string) error
 	help string
@@ -42,7 +42,7 @@ var clients = map[string]client{
 
 var clientOrder = []string{"test", "up", "nodes", "pods", "measure", "bind-ceiling", "wipe"}
 
-// components are the real programs; everything after the name is theirs.
+// components are the real programs; arguments after the name are theirs.
 var components = map[string]func() *cobra.Command{
 	"apiserver":   apiserver.NewAPIServerCommand,
 	"controllers": controllers.NewControllerManagerCommand,

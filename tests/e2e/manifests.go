@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The manifests of tools/deploy on a real server: it takes them, and berth as their ServiceAccount lacks no right.
+// The manifests of tools/deploy on a real server: it accepts them, and their ServiceAccount has all
+// permissions that berth needs.
 package main
 
 import (
@@ -35,7 +36,7 @@ func (s *suite) manifest(name string) ([]*unstructured.Unstructured, error) {
 	return documents(string(text))
 }
 
-// isOfTheOperator: its kinds are no server's own.
+// isOfTheOperator: its kinds are those of the Prometheus operator.
 func isOfTheOperator(object *unstructured.Unstructured) bool {
 	return strings.HasPrefix(object.GetAPIVersion(), "monitoring.coreos.com/")
 }
@@ -67,7 +68,7 @@ func manifestsCase(ctx context.Context, s *suite) error {
 	return errors.Join(wrong...)
 }
 
-// makeManifest makes what the server knows of a manifest.
+// makeManifest creates the objects of a manifest whose kinds the server knows.
 func (s *suite) makeManifest(ctx context.Context, name string) error {
 	objects, err := s.manifest(name)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s *suite) makeManifest(ctx context.Context, name string) error {
 	return nil
 }
 
-// accountConfig writes a kubeconfig for a ServiceAccount of kube-system, with a token of a file.
+// accountConfig writes a kubeconfig for a ServiceAccount of kube-system, with a token file.
 func (s *suite) accountConfig(ctx context.Context, account string) (string, error) {
 	hour := int64(3600)
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &hour}}
@@ -105,7 +106,7 @@ func (s *suite) accountConfig(ctx context.Context, account string) (string, erro
 	return path, clientcmd.WriteToFile(*config, path)
 }
 
-// refusals are what the server did not let a process do, by its metrics and its log.
+// refusals lists the requests that the server refused to a process, from its metrics and log.
 func refusals(ctx context.Context, x *process) error {
 	_, body, err := x.get(ctx, "/metrics")
 	if err != nil {
@@ -131,7 +132,7 @@ func leastRightsCase(ctx context.Context, s *suite) error {
 	if err != nil {
 		return err
 	}
-	// The Lease has the name that rbac.yaml has, which is kube-scheduler's.
+	// The Lease has the name in rbac.yaml, which is kube-scheduler's.
 	o := schedulerOptions{kubeconfig: kubeconfig, leader: "{leaderElect: true}", args: openDebug}
 	leader, err := s.startBerth(ctx, "account", o)
 	if err != nil {
@@ -177,7 +178,7 @@ func metricsReaderCase(ctx context.Context, s *suite) error {
 	if err != nil {
 		return err
 	}
-	// What the PodMonitor names is filled in by the token controller.
+	// The token controller fills in the secret that the PodMonitor names.
 	var token []byte
 	err = eventually(ctx, 20*time.Second, func() error {
 		secret, err := s.admin.CoreV1().Secrets(metav1.NamespaceSystem).Get(ctx, "berth-metrics-reader", metav1.GetOptions{})

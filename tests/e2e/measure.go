@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Subcommand measure: watch pods from outside, as any client could, and time creation and binding.
-// It works for every scheduler alike, since it looks at nothing but spec.nodeName.
+// Subcommand measure: watches pods from outside, as any client could, and times creation and binding.
+// It works for every scheduler, because it reads only spec.nodeName.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// sighting is when one pod was first seen, and when it was first seen bound.
+// sighting is the time when a pod was first seen, and when it was first seen bound.
 type sighting struct{ created, bound time.Time }
 
 func measure(ctx context.Context, fs *flag.FlagSet, args []string) error {
@@ -41,11 +41,11 @@ func measure(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	defer cancel()
 
 	var mu sync.Mutex
-	var cpu *cpuMeter // Runs from the first pod that counts.
+	var cpu *cpuMeter // Starts at the first pod that counts.
 	seen := map[types.UID]*sighting{}
 	done := make(chan struct{})
 	bound := 0
-	missed := 0 // First seen bound: created and bound while the watch was down. They have no latency.
+	missed := 0 // First seen bound: created and bound while the watch was down, so without a latency.
 	look := func(obj any, initial bool) {
 		now := time.Now()
 		pod := obj.(*v1.Pod)
@@ -59,7 +59,7 @@ func measure(ctx context.Context, fs *flag.FlagSet, args []string) error {
 			s = &sighting{created: now}
 			seen[pod.UID] = s
 			if initial && pod.Spec.NodeName != "" {
-				*s = sighting{bound: now} // Bound before we came: it does not count.
+				*s = sighting{bound: now} // Bound before the start: not counted.
 				return
 			}
 			if cpu == nil {

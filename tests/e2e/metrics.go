@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What kube-scheduler says in /metrics, and whether berth says it by the same names.
+// kube-scheduler's /metrics compared with berth's.
 package main
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// notOurs are metrics of kube-scheduler that berth does not have: tools/cluster/serve/README.md says why. A name that ends in _
-// stands for all that begin so.
+// notOurs are metrics of kube-scheduler that berth does not have; tools/cluster/serve/README.md has the reasons. A name
+// that ends in _ is a prefix.
 var notOurs = []string{"aggregator_", "apiextensions_", "apiserver_", "authenticated_user_requests", "authentication_", "authorization_", "go_", "informer_", "node_collector_",
 	"rest_client_transport_cache_entries", "rest_client_transport_cert_rotation_gc_calls_total", "rest_client_transport_create_calls_total",
 	"scheduler_batch_", "scheduler_get_node_hint_", "scheduler_store_schedule_results_"}
@@ -32,7 +32,7 @@ func isOurs(name string) bool {
 	})
 }
 
-// metricsOf places pods, one of them nowhere, and asks for metrics.
+// metricsOf creates pods, one of which does not fit, and reads the metrics.
 func (s *suite) metricsOf(ctx context.Context, start func(context.Context, schedulerOptions) (*process, error)) (map[string]*dto.MetricFamily, error) {
 	x, err := start(ctx, schedulerOptions{args: openDebug})
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *suite) metricsOf(ctx context.Context, start func(context.Context, sched
 	return families, errors.Join(err, x.end(), s.clean(ctx), s.wipeAll(ctx))
 }
 
-// shapesOf lists the sets of labels, and the bounds of buckets.
+// shapesOf lists label sets and bucket bounds.
 func shapesOf(family *dto.MetricFamily) []string {
 	seen := map[string]bool{}
 	for _, m := range family.GetMetric() {
@@ -83,7 +83,7 @@ func shapesOf(family *dto.MetricFamily) []string {
 
 var selector = regexp.MustCompile(`\b((?:berth|scheduler)_\w+)(?:\{(\w+)="(\w+)"\})?`)
 
-// alertsAsk says which series the alerts of the manifests ask for that are not there.
+// alertsAsk lists the series that alerts of the manifests use and that do not exist.
 func (s *suite) alertsAsk(got map[string]*dto.MetricFamily) (wrong error) {
 	alerts, err := os.ReadFile(filepath.Join(s.deploy, "alerts.yaml"))
 	if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Subcommands nodes, pods and wipe: make and remove objects, quickly.
+// Subcommands nodes, pods and wipe: create and delete objects quickly.
 package main
 
 import (
@@ -199,7 +199,7 @@ func wipe(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	return wipePods(ctx, c, *namespace)
 }
 
-// wipePods does not wait for kubelets, which may not exist. One request may time out on a large namespace.
+// wipePods does not wait for kubelets, which may not exist. A single request may time out in a large namespace.
 func wipePods(ctx context.Context, c *connection, namespace string) error {
 	now := int64(0)
 	for range 20 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Objects of any kind from YAML: made, waited for, and taken away after a case.
+// Objects of any kind from YAML: created, waited for, and deleted after a case.
 package main
 
 import (
@@ -69,7 +69,7 @@ func (s *suite) client(object *unstructured.Unstructured) (dynamic.ResourceInter
 	return s.dynamic.Resource(mapping.Resource), mapping.Resource, nil
 }
 
-// create makes an object, its status included, and remembers it for clean.
+// create creates an object with its status, and records it for clean.
 func (s *suite) create(ctx context.Context, object *unstructured.Unstructured) error {
 	if s.guest != nil {
 		if err := s.guest.adapt(object); err != nil {
@@ -93,7 +93,7 @@ func (s *suite) create(ctx context.Context, object *unstructured.Unstructured) e
 	return err
 }
 
-// apply makes all objects of a text.
+// apply creates all objects of a text.
 func (s *suite) apply(ctx context.Context, text string) error {
 	objects, err := documents(text)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *suite) apply(ctx context.Context, text string) error {
 	return nil
 }
 
-// clean takes away what the case has made, its pods first, and, where the cluster is ours, all other pods and nodes.
+// clean deletes the case's objects, its pods first, and on an own cluster all other pods and nodes.
 func (s *suite) clean(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -146,7 +146,7 @@ func (s *suite) gone(ctx context.Context, o madeObject) error {
 	if err != nil {
 		return err
 	}
-	// Nobody else would take these away: a pool's protection, a claim's device.
+	// No controller removes these finalizers here: a pool's protection, a claim's device.
 	if len(left.GetFinalizers()) > 0 {
 		left.SetFinalizers(nil)
 		client, _, err := s.client(left)

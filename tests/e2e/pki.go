@@ -50,7 +50,7 @@ func newTemplate(name string, groups []string) *x509.Certificate {
 	}
 }
 
-// issue writes DIR/file.crt and DIR/file.key. The first call makes the authority itself.
+// issue writes DIR/file.crt and DIR/file.key. The first call creates the authority itself.
 func (a *authority) issue(file string, template *x509.Certificate) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *authority) issueServer(file string) error {
 	return a.issue(file, t)
 }
 
-// issueClient makes a user of the cluster; file is the kubeconfig's name in the cluster directory.
+// issueClient creates a user of the cluster; file is the kubeconfig's name in the cluster directory.
 func (a *authority) issueClient(file, entry, user string, groups []string, server string) error {
 	t := newTemplate(user, groups)
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The control plane: started, waited for, parts of it killed and started again, stopped in reverse order.
+// The control plane: starting it, waiting for it, killing and restarting parts of it, stopping it in reverse order.
 package main
 
 import (
@@ -33,14 +33,14 @@ type planeFlags struct {
 	fsync, runPods, grace, bare                                                   bool
 }
 
-// child is one of the real programs, running as a process of its own.
+// child is one of the real programs, running as a process.
 type child struct {
 	name string
 	cmd  *exec.Cmd
 	done chan error
 }
 
-// plane is a control plane that runs. admin is cluster-admin; DIR/berth.kubeconfig is user system:kube-scheduler.
+// plane is a running control plane. admin is cluster-admin; DIR/berth.kubeconfig is user system:kube-scheduler.
 type plane struct {
 	planeFlags
 	ca       *authority
@@ -48,7 +48,7 @@ type plane struct {
 	running  []*child
 	admin    *connection
 	stopPods context.CancelFunc
-	upgraded string // another release's e2e program, whose kube-apiserver is started; "": this one
+	upgraded string // the e2e program of another release, whose kube-apiserver is started; "": this one
 }
 
 func (f *planeFlags) register(fs *flag.FlagSet) {
@@ -107,7 +107,7 @@ func (p *plane) start(name string, args ...string) (*child, error) {
 	return c, err
 }
 
-// startPlane returns what runs even when it fails: the caller stops it.
+// startPlane returns the running part even on failure: the caller stops it.
 func startPlane(ctx context.Context, f planeFlags) (*plane, error) {
 	if f.bare {
 		f.runPods, f.controllers = false, "none"
@@ -168,7 +168,7 @@ func startPlane(ctx context.Context, f planeFlags) (*plane, error) {
 	return p, nil
 }
 
-// startAPI starts kube-apiserver, also after killAPI, and waits until it serves.
+// startAPI starts kube-apiserver, also after killAPI, and waits until it is ready.
 func (p *plane) startAPI(ctx context.Context) error {
 	api, err := p.start("apiserver", apiserverFlags(&p.planeFlags, p.ca)...)
 	if err != nil {
@@ -177,7 +177,7 @@ func (p *plane) startAPI(ctx context.Context) error {
 	return waitReady(ctx, p.admin, api)
 }
 
-// killAPI ends kube-apiserver without a word to its clients.
+// killAPI kills kube-apiserver, without closing connections in order.
 func (p *plane) killAPI() {
 	for i, c := range p.running {
 		if c.name == "apiserver" {
@@ -199,7 +199,7 @@ func (p *plane) stop() {
 	p.running = nil
 }
 
-// waitForEnd returns nil when asked to stop, and an error when a child ends on its own.
+// waitForEnd returns nil when told to stop, and an error when a child exits on its own.
 func waitForEnd(ctx context.Context, running []*child) error {
 	ended := make(chan error, len(running))
 	for _, c := range running {
@@ -238,7 +238,7 @@ func etcdFlags(f *planeFlags, url, peer string) []string {
 	return append(args, strings.Fields(f.etcdArgs)...)
 }
 
-// apiserverFlags lifts every request limit: a benchmark must find the server's limit, not a policy's.
+// apiserverFlags lifts every request limit: a benchmark must measure the server, not a policy.
 func apiserverFlags(f *planeFlags, ca *authority) []string {
 	args := []string{
 		"--etcd-servers=" + f.etcd,
@@ -285,7 +285,7 @@ func controllerFlags(f *planeFlags, ca *authority) []string {
 	return append(args, strings.Fields(f.controllerArgs)...)
 }
 
-// startChild runs a part of the control plane, its log in DIR/NAME.log. It dies with us.
+// startChild runs a part of the control plane, with its log in DIR/NAME.log. It is killed when this process ends.
 func startChild(dir, name, program string, args []string) (*child, error) {
 	log, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -294,7 +294,8 @@ func startChild(dir, name, program string, args []string) (*child, error) {
 	defer log.Close()
 	c := &child{name: name, cmd: exec.Command(program, args...), done: make(chan error, 1)}
 	c.cmd.Stdout, c.cmd.Stderr = log, log
-	// Its own group: an interrupt from the terminal must reach us alone, and we stop in order.
+	// Its own process group: an interrupt from the terminal must reach only this process, which
+	// stops children in order.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := c.cmd.Start(); err != nil {
 		return nil, err
@@ -303,7 +304,7 @@ func startChild(dir, name, program string, args []string) (*child, error) {
 	return c, nil
 }
 
-// programOf is where a part of the control plane comes from: this binary, or KUBEBUILDER_ASSETS.
+// programOf is the program of a part of the control plane: this binary, or one in KUBEBUILDER_ASSETS.
 func programOf(name string, args []string) (string, []string, error) {
 	if folder := os.Getenv("KUBEBUILDER_ASSETS"); folder != "" {
 		file := filepath.Join(folder, map[string]string{"etcd": "etcd", "apiserver": "kube-apiserver"}[name])
@@ -364,7 +365,7 @@ func freeURL() (string, error) {
 	return fmt.Sprintf("http://127.0.0.1:%d", port), err
 }
 
-// compact has etcd forget all but the newest version of everything.
+// compact makes etcd discard all but the newest version of every object.
 func (p *plane) compact(ctx context.Context) error {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{p.etcd}, DialTimeout: 10 * time.Second})
 	if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What became of pods: waited for, compared, and checked against what must never be.
+// Outcomes of pods: waited for, compared, and checked against invariants.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// outcome is a node's name, or why there is none.
+// outcome is a node's name, or the reason why there is none.
 func outcome(pod *v1.Pod) (string, bool) {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName, true
@@ -32,7 +32,7 @@ func outcome(pod *v1.Pod) (string, bool) {
 	return "", false
 }
 
-// waitDecided returns what became of a pod's turn. A refused pod that preempts is waited for until it is bound.
+// waitDecided returns the outcome of a pod's cycle. For a refused pod that preempts, waits until it is bound.
 func (s *suite) waitDecided(ctx context.Context, namespace, name string) (string, error) {
 	got := ""
 	err := eventually(ctx, 30*time.Second, func() error {
@@ -72,8 +72,8 @@ func (s *suite) waitBound(ctx context.Context, limit time.Duration, count int) e
 	})
 }
 
-// recorder watches all pods by a connection of its own and notes what must never be: a pod on two nodes, a node
-// with more on it than it has.
+// recorder watches all pods by its own connection and records violations: a pod on two nodes, a node
+// beyond its allocatable.
 type recorder struct {
 	mu     sync.Mutex
 	nodes  map[string]v1.ResourceList
@@ -143,7 +143,7 @@ func (r *recorder) lose(pod *v1.Pod) {
 	r.take(pod, -1)
 }
 
-// take adds a pod to its node's use, or takes it off; counted is by placed, so that each does so once.
+// take adds a pod to its node's usage, or removes it; placed ensures that each happens once.
 func (r *recorder) take(pod *v1.Pod, sign int64) {
 	name, known := r.placed[pod.UID]
 	if !known || name == "" {
@@ -182,7 +182,7 @@ func (r *recorder) take(pod *v1.Pod, sign int64) {
 	}
 }
 
-// verdict ends the watching and says what was wrong.
+// verdict stops watching and returns the violations.
 func (r *recorder) verdict() error {
 	r.stop()
 	r.mu.Lock()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A proxy between a scheduler and the API server that breaks things: it cuts connections, delays, refuses with 429 and
-// 500, loses answers after the server has acted, and cuts watches in the middle of an event.
+// A fault-injecting proxy between a scheduler and the API server: it cuts connections, delays, responds with 429 and
+// 500, loses responses after the server has acted, and cuts watches in the middle of an event.
 package main
 
 import (
@@ -30,19 +30,19 @@ type faultProxy struct {
 
 	mu    sync.Mutex
 	rng   *rand.Rand
-	rate  float64 // of requests that something happens to
+	rate  float64 // share of requests with a fault
 	conns map[net.Conn]bool
 	hits  map[string]int
 	shut  bool
 
-	absent []string // beginnings of paths that the server does not know
-	minors []string // minor versions that it says it is of, one after the other; none: what it says itself
+	absent []string // prefixes of paths that the server seems not to know
+	minors []string // minor versions that it reports in turn; none: the server's own
 }
 
-// faults names everything that can happen, so that a test can ask whether all of it did.
+// faults names all kinds of faults, so that a test can check that all of them occurred.
 var faults = []string{"delay", "429", "500", "cut-before", "cut-after", "watch-cut", "watch-delay", "connection-cut"}
 
-// startProxy makes a proxy and NAME, a kubeconfig that goes through it.
+// startProxy starts a proxy and writes the kubeconfig NAME for it.
 func (s *suite) startProxy(name string, rate float64) (*faultProxy, error) {
 	port, err := freePort()
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *suite) startProxy(name string, rate float64) (*faultProxy, error) {
 	return p, nil
 }
 
-// transport speaks to the API server as the user of the kubeconfig: certificates end at the proxy.
+// transport connects to the API server as the user of the kubeconfig: certificates end at the proxy.
 func (s *suite) transport(file string) (*http.Transport, error) {
 	pem, err := os.ReadFile(s.ca.path("ca.crt"))
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *faultProxy) connState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// draw decides whether something happens, with this share of the rate.
+// draw decides whether a fault occurs, with this share of the rate.
 func (p *faultProxy) draw(what string, share float64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +158,7 @@ func (p *faultProxy) handler(forward http.Handler) http.Handler {
 	})
 }
 
-// cutAll closes every connection, in the middle of whatever goes on.
+// cutAll closes every connection, in the middle of anything.
 func (p *faultProxy) cutAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +167,7 @@ func (p *faultProxy) cutAll() {
 	}
 }
 
-// spoil lets answers be lost after the server has acted, and breaks watches.
+// spoil loses responses after the server has acted, and breaks watches.
 func (p *faultProxy) spoil(answer *http.Response) error {
 	if isWatch(answer.Request) {
 		answer.Body = &spoiledBody{ReadCloser: answer.Body, proxy: p}
@@ -177,7 +177,7 @@ func (p *faultProxy) spoil(answer *http.Response) error {
 	return nil
 }
 
-// spoiledBody is a watch that comes late, and ends in the middle of an event.
+// spoiledBody is a watch that is delayed, and ends in the middle of an event.
 type spoiledBody struct {
 	io.ReadCloser
 	proxy *faultProxy
@@ -194,7 +194,7 @@ func (b *spoiledBody) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// block cuts every connection and lets nothing through, or lets everything through again.
+// block cuts every connection and stops all traffic, or allows it again.
 func (p *faultProxy) block(shut bool) {
 	p.mu.Lock()
 	p.shut = shut
@@ -210,7 +210,7 @@ func (p *faultProxy) isShut() bool {
 	return p.shut
 }
 
-// isAbsent counts what is asked for of what the server is to lack.
+// isAbsent counts requests for paths that the server seems not to know.
 func (p *faultProxy) isAbsent(path string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -223,14 +223,14 @@ func (p *faultProxy) isAbsent(path string) bool {
 	return false
 }
 
-// lack makes the server one that does not know paths that begin so.
+// lack makes the server seem not to know paths with these prefixes.
 func (p *faultProxy) lack(beginnings ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.absent = beginnings
 }
 
-// pretend makes the server one of other minor versions: behind one address, each in its turn.
+// pretend makes the server report other minor versions: several behind one address, in turn.
 func (p *faultProxy) pretend(minors ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -247,7 +247,7 @@ func (p *faultProxy) nextMinor(path string) string {
 	return p.minors[0]
 }
 
-// lacked says how often each path was asked for in vain.
+// lacked counts the requests for each absent path.
 func (p *faultProxy) lacked() map[string]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -260,14 +260,14 @@ func (p *faultProxy) lacked() map[string]int {
 	return all
 }
 
-// calm lets everything pass from now on.
+// calm stops all faults.
 func (p *faultProxy) calm() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rate = 0
 }
 
-// stop ends the proxy and returns what never happened.
+// stop ends the proxy and returns the faults that never occurred.
 func (p *faultProxy) stop() []string {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Releases: whose decisions berth makes on a server of another one, while a cluster is upgraded, and beside schedulers of others.
+// Releases: berth's decisions on a server of another release, during a cluster upgrade, and beside
+// schedulers of other releases.
 package main
 
 import (
@@ -24,8 +25,8 @@ func releaseCases() []testCase {
 	}
 }
 
-// mayReadTaintRules: who decides as 1.37 reads DeviceTaintRules, which the role that an older server makes for kube-scheduler
-// does not allow.
+// mayReadTaintRules: a scheduler that decides as 1.37 reads DeviceTaintRules, which an older server's role for
+// kube-scheduler does not allow.
 func (s *suite) mayReadTaintRules(ctx context.Context) (takeBack func(), err error) {
 	name := metav1.ObjectMeta{Name: "e2e-devicetaintrules"}
 	role := &rbacv1.ClusterRole{ObjectMeta: name, Rules: []rbacv1.PolicyRule{
@@ -44,7 +45,7 @@ func (s *suite) mayReadTaintRules(ctx context.Context) (takeBack func(), err err
 	}, err
 }
 
-// decidesAs compares what a scheduler says of itself.
+// decidesAs checks the release that a scheduler reports.
 func decidesAs(ctx context.Context, x *process, minor string) error {
 	status, body, err := x.get(ctx, "/metrics")
 	if err == nil && (status != 200 || !strings.Contains(body, `emulation="1.`+minor+`"`)) {
@@ -107,7 +108,8 @@ func serverReleaseCase(ctx context.Context, s *suite) error {
 	return s.lateServer(ctx, p)
 }
 
-// lateServer: the server does not answer when berth begins, which is alive meanwhile, and then says that it is older than assumed.
+// lateServer: the server does not respond when berth starts, which stays alive; then the server reports an
+// older version than assumed.
 func (s *suite) lateServer(ctx context.Context, p *faultProxy) error {
 	p.block(true)
 	p.pretend("35")
@@ -129,7 +131,7 @@ func (s *suite) lateServer(ctx context.Context, p *faultProxy) error {
 	return errors.Join(s.makePods(ctx, "late", 20, "100m"), s.waitBound(ctx, time.Minute, 38), decidesAs(ctx, b, "35"), b.says("does not answer"), s.waitLeader(ctx, b))
 }
 
-// upgradeCase has pods come while servers behind one address say two releases, and then the newer one alone.
+// upgradeCase creates pods while servers behind one address report two releases, and then only the newer one.
 func upgradeCase(ctx context.Context, s *suite) error {
 	p, err := s.startProxy("upgrade.kubeconfig", 0)
 	if err != nil {
@@ -182,7 +184,7 @@ func upgradeCase(ctx context.Context, s *suite) error {
 	return s.settled(ctx, time.Minute, r, 20*n, b)
 }
 
-// inPlaceCase upgrades a control plane of its own: the server first, as Kubernetes does.
+// inPlaceCase upgrades a control plane of its own: the server first, as Kubernetes requires.
 func inPlaceCase(ctx context.Context, s *suite) error {
 	if s.next == "" {
 		return skipped("no program of the next release (BT_E2E_NEXT=1.37)")
@@ -238,7 +240,7 @@ func inPlaceCase(ctx context.Context, s *suite) error {
 	return t.settled(ctx, time.Minute, r, 600, b)
 }
 
-// patientElection has kube-scheduler's own times: on a slow machine it loses its lease with shorter ones.
+// patientElection has kube-scheduler's default times: with shorter ones it loses its lease on a slow machine.
 const patientElection = "{leaderElect: true, leaseDuration: 15s, renewDeadline: 10s, retryPeriod: 2s, resourceName: berth-e2e, resourceNamespace: kube-system, resourceLock: leases}"
 
 func releaseReplicasCase(ctx context.Context, s *suite) error {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A client certificate that is replaced while pods are bound: the old one runs out, and the server refuses whoever still
-// shows it, on whatever connection.
+// A client certificate is replaced while pods are being bound: the old one expires, and the server rejects it on every
+// connection.
 package main
 
 import (
@@ -22,7 +22,7 @@ func rotationCases() []testCase {
 		run: rotationCase, why: "certificates are signed by the cluster's own authority"}}
 }
 
-// issueFor makes pki/FILE.crt and .key for the scheduler, good for so long.
+// issueFor creates pki/FILE.crt and .key for the scheduler, valid for this time.
 func (a *authority) issueFor(file string, life time.Duration) error {
 	t := newTemplate("system:kube-scheduler", nil)
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
@@ -79,7 +79,7 @@ func rotationCase(ctx context.Context, s *suite) error {
 		return err
 	}
 	time.Sleep(time.Until(began.Add(life + 5*time.Second)))
-	// Whoever shows the old one is refused from here on.
+	// From here on the server rejects the old certificate.
 	if err := s.makePods(ctx, "q", 100, "10m"); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ type process struct {
 	killed, frozen bool
 }
 
-// schedulerOptions: config is the rest of a KubeSchedulerConfiguration; server and kubeconfig stand for the plane's.
+// schedulerOptions: config is the rest of a KubeSchedulerConfiguration; server and kubeconfig replace the plane's.
 type schedulerOptions struct {
 	config     string
 	kubeconfig string
@@ -51,7 +51,7 @@ func (s *suite) writeConfig(name string, o schedulerOptions) (string, error) {
 	return path, os.WriteFile(path, []byte(text), 0o644)
 }
 
-// startBerth starts the program under test and waits until it is ready: synced, and leading if it is asked to.
+// startBerth starts the program under test and waits until it is ready: synced, and leading if the options require it.
 func (s *suite) startBerth(ctx context.Context, name string, o schedulerOptions) (*process, error) {
 	b, err := s.launchBerth(name, o)
 	if err != nil {
@@ -108,12 +108,12 @@ func (s *suite) launch(name, program string, args []string) (*process, error) {
 	return x, nil
 }
 
-// get asks one of the scheduler's own endpoints.
+// get calls one of the scheduler's own endpoints.
 func (x *process) get(ctx context.Context, path string) (int, string, error) {
 	return x.getAs(ctx, path, "")
 }
 
-// getAs does so as whom a token is of.
+// getAs does so with a token.
 func (x *process) getAs(ctx context.Context, path, token string) (int, string, error) {
 	client := &http.Client{Timeout: 10 * time.Second,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
@@ -156,7 +156,7 @@ func (x *process) waitReady(ctx context.Context) error {
 	return nil
 }
 
-// kill ends the process as a crash does.
+// kill ends the process like a crash.
 func (x *process) kill() {
 	x.killed = true
 	_ = x.cmd.Process.Kill()
@@ -164,7 +164,7 @@ func (x *process) kill() {
 	x.done <- nil
 }
 
-// endsBy waits for the process to end by itself with a status.
+// endsBy waits until the process exits by itself with this status.
 func (x *process) endsBy(status int) error {
 	select {
 	case err := <-x.done:
@@ -180,7 +180,7 @@ func (x *process) endsBy(status int) error {
 	}
 }
 
-// end stops the process in order, which has to take less than half a minute and end well.
+// end stops the process in order; it must exit successfully within half a minute.
 func (x *process) end() error {
 	if x.killed {
 		return nil
@@ -198,7 +198,7 @@ func (x *process) end() error {
 	}
 }
 
-// verdict: only a crash counts against who was asked to stop; upstream ends with 1 then.
+// verdict: after a stop, only a crash is an error; upstream exits with 1 then.
 func (x *process) verdict(err error) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() == 0 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Subcommand test: cases that drive berth on a control plane, one after the other, each from a clean cluster.
+// Subcommand test: cases that test berth on a control plane, one after the other, each from a clean cluster.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// suite is what a case works with.
+// suite is the context of a case.
 type suite struct {
 	*plane
 	berth   string // the program under test
@@ -28,24 +28,24 @@ type suite struct {
 	seed    int64
 	dynamic dynamic.Interface
 	mapper  *restmapper.DeferredDiscoveryRESTMapper
-	guest   *guest // on a cluster that is not ours; else nil
+	guest   *guest // on a foreign cluster; else nil
 	made    []madeObject
 	started []*process
 	logN    int
 	next    string // the e2e program of the next release, or ""
 }
 
-// skipped is why a case cannot be played here.
+// skipped is the reason why a case cannot run here.
 type skipped string
 
 func (s skipped) Error() string { return string(s) }
 
-// testCase is one of the suite; it returns an error when berth did what it must not do.
+// testCase is one of the suite; it returns an error when berth violates its requirements.
 type testCase struct {
 	name, help string
 	run        func(ctx context.Context, s *suite) error
-	family     *family // of those that compare with kube-scheduler and need nothing else
-	why        string  // it is for a cluster of its own only; "" for the usual reason
+	family     *family // for cases that only compare with kube-scheduler
+	why        string  // why it requires an own cluster; "": the usual reason
 }
 
 func test(ctx context.Context, fs *flag.FlagSet, args []string) error {
@@ -113,7 +113,7 @@ func test(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// newSuite starts a control plane, or goes to that of a kubeconfig.
+// newSuite starts a control plane, or connects to that of a kubeconfig.
 func newSuite(ctx context.Context, f planeFlags, berth string, seed int64, foreign string) (*suite, error) {
 	s := &suite{berth: berth, seed: seed}
 	kubeconfig := foreign
@@ -141,7 +141,7 @@ func newSuite(ctx context.Context, f planeFlags, berth string, seed int64, forei
 	return s, nil
 }
 
-// runCase says whether the case passed.
+// runCase returns whether the case passed.
 func (s *suite) runCase(ctx context.Context, c testCase, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -168,7 +168,7 @@ func (s *suite) runCase(ctx context.Context, c testCase, limit time.Duration) bo
 	return err == nil
 }
 
-// eventually repeats a look until it returns nil, and gives its last error when the context ends.
+// eventually repeats look until it returns nil, and returns its last error when the context ends.
 func eventually(ctx context.Context, limit time.Duration, look func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -185,13 +185,13 @@ func eventually(ctx context.Context, limit time.Duration, look func() error) err
 	}
 }
 
-// logFile names a log of its own for each process.
+// logFile returns a new log file name for each process.
 func (s *suite) logFile(name string) string {
 	s.logN++
 	return s.file(fmt.Sprintf("%02d-%s.log", s.logN, name))
 }
 
-// tail is the end of a file, for messages.
+// tail returns the end of a file, for messages.
 func tail(path string, lines int) string {
 	data, _ := os.ReadFile(path)
 	all := strings.Split(strings.TrimRight(string(data), "\n"), "\n")

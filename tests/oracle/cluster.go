@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A kube-scheduler wired to an in-memory API, stopped before its loop: its plugins, cache and snapshot are ours to call.
+// A kube-scheduler with an in-memory API, stopped before its loop, so that its plugins, cache and
+// snapshot can be called directly.
 package main
 
 import (
@@ -36,12 +37,12 @@ type Cluster struct {
 	crash  crash
 
 	mu      sync.Mutex
-	evicted []string // pods that preemption deleted since the last look
+	evicted []string // pods deleted by preemption since the last check
 }
 
 func key(p *v1.Pod) string { return p.Namespace + "/" + p.Name }
 
-// featureGates are those that a command line sets, after the harness has set its own.
+// featureGates are those of the command line, applied after the harness's own.
 var featureGates string
 
 func gatesFlag(fs *flag.FlagSet) {
@@ -102,7 +103,7 @@ func newCluster(rawConfig json.RawMessage, rawObjects []json.RawMessage) (*Clust
 		c.mu.Lock()
 		c.evicted = append(c.evicted, d.GetNamespace()+"/"+d.GetName())
 		c.mu.Unlock()
-		return true, nil, nil // the judged cluster must stay as it is
+		return true, nil, nil // the judged cluster must not change
 	})
 	c.client.PrependReactor("patch", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		p := a.(clienttesting.PatchAction)
@@ -129,7 +130,8 @@ func newCluster(rawConfig json.RawMessage, rawObjects []json.RawMessage) (*Clust
 	return c, c.nominate()
 }
 
-// nominate makes the nominations those of a queue at rest: a pod that PreEnqueue lets pass counts, whichever informer was first; from 1.37 on a gated one too.
+// nominate sets the nominations as in a queue at rest: a pod that passes PreEnqueue counts, regardless of the order of
+// informers; from 1.37 on also a gated one.
 func (c *Cluster) nominate() error {
 	for _, pod := range c.pods {
 		if pod.Spec.NodeName != "" || pod.Status.NominatedNodeName == "" {
@@ -152,7 +154,7 @@ func (c *Cluster) nominate() error {
 	return nil
 }
 
-// gates returns why PreEnqueue keeps the pod out of the active queue: one reason a plugin, of which upstream names any.
+// gates returns why PreEnqueue gates the pod: one reason per plugin; upstream reports any of them.
 func (c *Cluster) gates(f framework.Framework, pod *v1.Pod) []Rejection {
 	var out []Rejection
 	for _, pl := range f.PreEnqueuePlugins() {
@@ -173,7 +175,7 @@ func (c *Cluster) profile(pod *v1.Pod) (framework.Framework, error) {
 	return f, nil
 }
 
-// snapshot brings f's view up to date with the cache and returns it.
+// snapshot updates f's snapshot from the cache and returns it.
 func (c *Cluster) snapshot(f framework.Framework) (*internalcache.Snapshot, error) {
 	snap, ok := f.SnapshotSharedLister().(*internalcache.Snapshot)
 	if !ok {

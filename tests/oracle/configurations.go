@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// configurations: what kube-scheduler says of a configuration file under some feature gates: its error, or the configuration with every default and each profile's
-// plugins, point by point with their weights. Gates belong to a process, so that a process answers the cases of one list of gates.
+// configurations: kube-scheduler's result for a configuration file with some feature gates: its error, or the configuration
+// with every default and each profile's plugins by extension point, with their weights. Gates are per process, so one
+// process answers the cases with equal gates.
 package main
 
 import (
@@ -31,7 +32,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
 )
 
-// ConfigurationCase is a question.
+// ConfigurationCase is one case.
 type ConfigurationCase struct {
 	Gates string `json:"gates"`
 	Text  string `json:"text"`
@@ -84,7 +85,7 @@ func readCases(name string) ([]ConfigurationCase, error) {
 	return cases, lines.Err()
 }
 
-// askChildren answers the cases in their order, those of equal gates by one process.
+// askChildren answers the cases in their order, those with equal gates by one process.
 func askChildren(cases []ConfigurationCase, answers []string) error {
 	of := map[string][]int{}
 	for i, c := range cases {
@@ -109,7 +110,7 @@ func askChildren(cases []ConfigurationCase, answers []string) error {
 	return nil
 }
 
-// setComponentGates does what the flag --feature-gates does.
+// setComponentGates does the same as the flag --feature-gates.
 func setComponentGates(gates string) error {
 	registry := basecompatibility.NewComponentGlobalsRegistry()
 	if err := registry.Register(basecompatibility.DefaultKubeComponent, compatibility.DefaultBuildEffectiveVersion(), utilfeature.DefaultMutableFeatureGate); err != nil {
@@ -148,10 +149,10 @@ func answerConfiguration(c ConfigurationCase, gates error) string {
 	return strings.TrimSuffix(line.String(), "\n")
 }
 
-// loadedConfiguration does what loadConfig and Validate of cmd/kube-scheduler/app/options do, and then New.
+// loadedConfiguration does the same as loadConfig and Validate of cmd/kube-scheduler/app/options, and then New.
 func loadedConfiguration(text []byte) (answer any, err error) {
 	defer func() {
-		if what := recover(); what != nil { // a bug of upstream's: 1.35 does not ask for Fit's scoringStrategy
+		if what := recover(); what != nil { // an upstream bug: 1.35 does not check Fit's scoringStrategy for nil
 			err = fmt.Errorf("panic: %v", what)
 		}
 	}()
@@ -172,7 +173,7 @@ func loadedConfiguration(text []byte) (answer any, err error) {
 			cfg.Extenders[i].HTTPTimeout.Duration = scheduler.DefaultExtenderTimeout
 		}
 	}
-	shown, err := writtenConfiguration(cfg) // before New lists what extenders have Fit ignore
+	shown, err := writtenConfiguration(cfg) // before New adds the resources that extenders make Fit ignore
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func loadedConfiguration(text []byte) (answer any, err error) {
 	return map[string]any{"config": shown, "profiles": profiles}, nil
 }
 
-// writtenConfiguration is the configuration as a file would say it, without what is empty.
+// writtenConfiguration is the configuration as a file, without empty fields.
 func writtenConfiguration(cfg *config.KubeSchedulerConfiguration) (any, error) {
 	info, _ := runtime.SerializerInfoForMediaType(configscheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
 	text, err := runtime.Encode(configscheme.Codecs.EncoderForVersion(info.Serializer, configv1.SchemeGroupVersion), cfg)
@@ -225,7 +226,7 @@ func withoutEmpty(value any) {
 	}
 }
 
-// pointsInOrder are the extension points as berth lists them.
+// pointsInOrder are the extension points in berth's order.
 var pointsInOrder = []string{"PreEnqueue", "QueueSort", "PreFilter", "Filter", "PostFilter", "PreScore", "Score", "Reserve", "Permit", "PreBind", "Bind", "PostBind",
 	"PlacementGenerate", "PlacementScore", "PodGroupPostFilter"}
 
@@ -254,7 +255,7 @@ func listedPlugins(plugins *config.Plugins, profile *config.KubeSchedulerProfile
 	out := `{"ignoredResources":` + quoted(ignored)
 	for _, point := range pointsInOrder {
 		set := reflect.ValueOf(plugins).Elem().FieldByName(point)
-		if !set.IsValid() { // a later release's
+		if !set.IsValid() { // a later release's point
 			continue
 		}
 		names := []string{}

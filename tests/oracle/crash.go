@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A panic, upstream's or ours, ends one scenario's or history's answer and nothing else.
+// A panic, upstream's or the harness's, ends only one scenario's or history's answer.
 package main
 
 import (
@@ -19,11 +19,11 @@ type crash struct {
 
 type crashKey struct{}
 
-// stray panics have a context that is none of ours: nobody knows whose they are.
+// stray collects panics whose context cannot be assigned to a cluster.
 var stray crash
 
 func init() {
-	utilruntime.ReallyCrash = false // the scheduler's workers call these handlers with a context that comes from ours
+	utilruntime.ReallyCrash = false // the scheduler's workers call these handlers with a context derived from ours
 	utilruntime.PanicHandlers = []func(context.Context, any){func(ctx context.Context, r any) {
 		if c, ok := ctx.Value(crashKey{}).(*crash); ok {
 			c.note(r)
@@ -41,7 +41,7 @@ func (c *crash) note(r any) {
 	}
 }
 
-// take returns what was noted, and forgets it.
+// take returns the recorded panic and clears it.
 func (c *crash) take() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// diff: two verdict files side by side, and how far they agree.
+// diff: compares two verdict files and counts how far they agree.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 
 const verdictAspects = "gated,preFilter,rejected,scores,best,message,preemption,error"
 
-// tally counts agreement per aspect over all pods that the wanted file holds.
+// tally counts agreement per aspect over all pods of the wanted file.
 type tally struct{ same, all int }
 
 func runDiff(args []string) error {
@@ -79,7 +79,8 @@ func runDiff(args []string) error {
 	return nil
 }
 
-// verdictOf finds a pod's verdict, or under no name the scenario's error: no answer at all is one, and so is an error for each pod.
+// verdictOf finds a pod's verdict; with an empty name the scenario's error. A missing answer counts as an error, and so
+// does an error for each pod.
 func verdictOf(answer map[string]PodVerdict, name string) PodVerdict {
 	v, ok := answer[name]
 	if ok {
@@ -112,7 +113,7 @@ func aspectAgrees(name string, want, got *PodVerdict) bool {
 	return reflect.DeepEqual(aspect(name, want), aspect(name, got))
 }
 
-// aspect returns one comparable part; what a score plugin leaves out counts as zero.
+// aspect returns one comparable part; a score that is missing counts as zero.
 func aspect(name string, v *PodVerdict) any {
 	switch name {
 	case "gated":
@@ -144,7 +145,7 @@ func aspect(name string, v *PodVerdict) any {
 	case "message":
 		head, _, _ := strings.Cut(v.Message, "preemption: [running") // errors of several nodes, in the order of goroutines
 		return head
-	case "filterMessage": // without what PostFilter adds
+	case "filterMessage": // without PostFilter's part
 		head, _, _ := strings.Cut(v.Message, " no new claims to deallocate")
 		return head
 	case "preemption":
@@ -154,7 +155,7 @@ func aspect(name string, v *PodVerdict) any {
 	}
 }
 
-// preemptionAgrees: the wanted list holds what the real one was seen to choose among equals; any one of them is right.
+// preemptionAgrees: the wanted list has all choices observed among equal candidates; each of them is accepted.
 func preemptionAgrees(want, got *PodVerdict) bool {
 	if len(want.Preemptions) == 0 || len(got.Preemptions) == 0 {
 		return len(want.Preemptions) == len(got.Preemptions)
@@ -171,7 +172,7 @@ func preemptionAgrees(want, got *PodVerdict) bool {
 	return true
 }
 
-// brief prints x; of a map only the entries in which it differs from other.
+// brief prints x; of a map only the entries that differ from other's.
 func brief(x, other any) string {
 	v, o := reflect.ValueOf(x), reflect.ValueOf(other)
 	if v.IsValid() && v.Kind() == reflect.Map {

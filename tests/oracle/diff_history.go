@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// diff-history: two files of history verdicts side by side, and how far they agree.
+// diff-history: compares two files of history verdicts and counts how far they agree.
 package main
 
 import (
@@ -44,7 +44,7 @@ func runDiffHistory(args []string) error {
 	for _, id := range ids {
 		first := ""
 		w, g := want[id], got[id]
-		if g == nil { // no answer is what an error is for those who stop
+		if g == nil { // a missing answer counts as an error for histories that end with one
 			g = &HistoryVerdict{Error: "no answer"}
 		}
 		for i := range w.Steps {
@@ -92,7 +92,7 @@ func runDiffHistory(args []string) error {
 
 func stepAgrees(aspect string, want, got *StepResult, slack float64) bool {
 	x, y := historyAspect(aspect, want), historyAspect(aspect, got)
-	if aspect == "gated" { // any of several plugins may be named
+	if aspect == "gated" { // any of several plugins may be reported
 		wanted, given := x.(map[string]string), y.(map[string]string)
 		for _, h := range want.Gated {
 			if slices.Contains(h.Or, given[h.Pod]) {
@@ -109,7 +109,7 @@ func agree(aspect string, x, y any, slack float64) bool {
 	}
 	a, b := x.(map[string]float64), y.(map[string]float64)
 	for pod, left := range a {
-		if other, ok := b[pod]; ok && math.Abs(left-other) > slack { // who is in backoff is another aspect
+		if other, ok := b[pod]; ok && math.Abs(left-other) > slack { // which pods are in backoff is compared separately
 			return false
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The feature gates that this kube-scheduler registers, as it has them without flags.
+// The feature gates that this kube-scheduler registers, with their defaults.
 package main
 
 import (
@@ -28,7 +28,7 @@ func runGates(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	// What kube-scheduler's command registers beside what its packages do.
+	// Registered by kube-scheduler's command, in addition to its packages' gates.
 	all := utilfeature.DefaultMutableFeatureGate
 	if err := logsapi.AddFeatureGates(all); err != nil {
 		return err

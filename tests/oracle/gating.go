@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Which plugin gates a pod. Upstream asks the PreEnqueue plugins in the order of a Go map and names the first that says no: where several do, anyone may be named.
-// Here it is always the first in the configuration's order, so that one history has one answer, which also lists the others.
+// The plugin that gates a pod. Upstream runs PreEnqueue plugins in the order of a Go map and reports the first that
+// rejects; with several it may be any of them. Here it is always the first in the configuration's order, so that a history
+// has one answer; it also lists the others.
 package main
 
 import (
@@ -17,13 +18,13 @@ import (
 
 type gating struct {
 	mu  sync.Mutex
-	now map[types.UID][]string // who said no when the pod was gated, the one that the queue names first
+	now map[types.UID][]string // the plugins that rejected the pod when it was gated, the reported one first
 }
 
-// oneGate stands in for a plugin: it says no only when it is the one to be named.
+// oneGate replaces a plugin: it rejects only when it is the one to be reported.
 type oneGate struct {
 	fwk.PreEnqueuePlugin
-	all []fwk.PreEnqueuePlugin // in order, also this one
+	all []fwk.PreEnqueuePlugin // in order, including this one
 	of  *gating
 }
 
@@ -56,7 +57,7 @@ func (o oneGate) PreEnqueue(ctx context.Context, p *v1.Pod) *fwk.Status {
 	switch {
 	case len(no) == 0:
 		delete(o.of.now, p.UID)
-	case len(was) > 0 && slices.Contains(no, was[0]): // upstream asks that one first
+	case len(was) > 0 && slices.Contains(no, was[0]): // upstream runs that one first
 		no = was
 	default:
 		o.of.now[p.UID] = no

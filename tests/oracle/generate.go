@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// generate: random clusters and pods, small enough to read, odd enough to hurt. Same seed and profile, same scenarios.
+// generate: random clusters and pods, small enough to read, with many corner cases. The same seed and profile
+// give the same scenarios.
 package main
 
 import (
@@ -25,10 +26,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// features of a scenario; a profile is a set of them. Resources and labels are always there.
+// features of a scenario; a profile is a set of them. Resources and labels are always included.
 var features = []string{"fit", "affinity", "taints", "ports", "images", "spread", "interpod", "volumes", "preemption", "gates", "nominated", "config", "edge", "dra"}
 
-// gen makes one scenario.
+// gen generates one scenario.
 type gen struct {
 	*rand.Rand
 	on      map[string]bool
@@ -205,7 +206,7 @@ func (g *gen) node(i int) {
 		"ephemeral-storage": q(pick(g, "10Gi", "100Gi", "47093746742")),
 		"pods":              q(pick(g, "3", "8", "110", "110", "250")),
 	}
-	if g.on["preemption"] { // small nodes, so that pods stand in each other's way
+	if g.on["preemption"] { // small nodes, so that pods compete
 		alloc["cpu"], alloc["memory"] = q(pick(g, "2", "3", "4")), q(pick(g, "4Gi", "6Gi", "8Gi"))
 	}
 	if g.chance(30) {
@@ -387,7 +388,7 @@ func (g *gen) richResources(p *v1.Pod) {
 			p.Spec.Resources.Requests["memory"] = q(pick(g, "20Gi", "40Gi"))
 		}
 	}
-	if g.chance(15) { // limits only: the API server turns them into requests
+	if g.chance(15) { // limits only: the API server copies them to requests
 		p.Spec.Containers[0].Resources = v1.ResourceRequirements{Limits: v1.ResourceList{"cpu": q("700m"), "memory": q("300Mi")}}
 	}
 }
@@ -458,7 +459,7 @@ func (g *gen) spread(p *v1.Pod) {
 		c := v1.TopologySpreadConstraint{MaxSkew: pick(g, int32(1), 1, 2, 5), TopologyKey: pick(g, topologyKeys...),
 			WhenUnsatisfiable: pick(g, v1.DoNotSchedule, v1.ScheduleAnyway), LabelSelector: g.selector()}
 		if seen[c.TopologyKey+string(c.WhenUnsatisfiable)] {
-			continue // the API refuses a second one
+			continue // the API rejects a second one
 		}
 		seen[c.TopologyKey+string(c.WhenUnsatisfiable)] = true
 		if c.WhenUnsatisfiable == v1.DoNotSchedule && g.chance(25) {
@@ -527,7 +528,7 @@ func (g *gen) interpod(p *v1.Pod) {
 	}
 }
 
-// keepTerms: half of the bound pods carry no affinity, so that the others stay readable.
+// keepTerms: half of the bound pods have no affinity, so that their terms do not exclude everything.
 func (g *gen) keepTerms(a *v1.Affinity) *v1.Affinity {
 	if g.chance(50) {
 		return nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// generate, feature nodealloc: devices of dra2 that serve as resources of their node or take of them, and pods on nodes whose status says so. Each field stands there as 1.36 and as 1.37 has it: the other release does not know it.
+// generate, feature nodealloc: devices of dra2 that count as node resources or consume them, and bound pods whose status
+// lists such claims. Each field is written in the forms of 1.36 and of 1.37; each release ignores the other's.
 package main
 
 import (
@@ -21,7 +22,7 @@ func (g *gen) amountOf(resource string) string {
 	return pick(g, "2Mi", "4Mi")
 }
 
-// nodeResources gives a device what it is of its node.
+// nodeResources gives a device its node resources.
 func (g *gen) nodeResources(d object) {
 	capacities, _ := d["capacity"].(object)
 	shared, _ := d["allowMultipleAllocations"].(bool)
@@ -83,7 +84,7 @@ func (g *gen) claimStatus(claim string, containers list) object {
 	return status
 }
 
-// withClaims has containers name the pod's claims, and pods ask for something as a whole.
+// withClaims makes containers use the pod's claims, and adds pod-level requests.
 func (g *gen) withClaims(o *v1.Pod) runtime.Object {
 	p := parsed(raw(o))
 	spec := in(p, "spec")
@@ -128,7 +129,7 @@ func (g *gen) withClaims(o *v1.Pod) runtime.Object {
 	return plain(p)
 }
 
-// allocatable changes an object; nodes have room for huge pages.
+// allocatable changes an object; nodes get room for huge pages.
 func (g *gen) allocatable(o runtime.Object) runtime.Object {
 	switch o := o.(type) {
 	case *unstructured.Unstructured:

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// devices is what feature dra2 has made so far. Objects are plain: their kinds allow more than any one version's types do.
+// devices is the state of feature dra2. Objects are plain maps: their kinds have more fields than any one version's types.
 type devices struct {
 	all    []object // driver, pool, device, shared
 	claims []object
@@ -29,7 +29,7 @@ func (g *gen) of(api, kind string, o object) object {
 
 func named(name string) object { return object{"name": name} }
 
-func in(o object, keys ...string) object { // o.a.b.c, made when it is not there
+func in(o object, keys ...string) object { // in returns o.a.b.c, created if missing
 	for _, k := range keys {
 		next, ok := o[k].(object)
 		if !ok {
@@ -73,7 +73,7 @@ func (g *gen) aCapacity() object {
 	return c
 }
 
-// aDevice: counted devices draw on the pool's counters, placed ones say themselves which nodes reach them.
+// aDevice: counted devices consume the pool's counters, placed ones have their own node selection.
 func (g *gen) aDevice(drv, pool, name string, counted, placed bool) object {
 	attrs := object{"model": object{"string": pick(g, "a100", "h100", "t4")}, "numa": object{"int": int64(g.IntN(2))}}
 	if g.chance(50) {
@@ -138,7 +138,7 @@ func (g *gen) aDevice(drv, pool, name string, counted, placed bool) object {
 	return d
 }
 
-// plainTerm is a node selector's term with something in it.
+// plainTerm is a node selector term that is not empty.
 func (g *gen) plainTerm() object {
 	r := object{"key": pick(g, "disk", "rack", "topology.kubernetes.io/zone", "kubernetes.io/hostname"), "operator": pick(g, "In", "In", "NotIn", "Exists")}
 	if r["operator"] != "Exists" {
@@ -159,7 +159,7 @@ func (g *gen) aSelector() list {
 		`device.driver.startsWith("gpu")`,
 		`has(`+attr+`.healthy) && `+attr+`.healthy`,
 		`device.allowMultipleAllocations == true`,
-		`has(`+attr+`.x) && `+attr+`.x == "a100"`, // x may be of another type: an error
+		`has(`+attr+`.x) && `+attr+`.x == "a100"`, // x may have another type: an error
 		`has(`+other+`.model) && `+other+`.model.matches("^[ah]100$")`,
 		`!has(`+amount+`.slots) || `+amount+`.slots.compareTo(quantity("4")) >= 0`,
 		`true`, `false`)}}}
@@ -247,7 +247,7 @@ func (g *gen) claimSpec() object {
 
 const resourceAPI = "resource.k8s.io/v1"
 
-// moreDevices makes classes, slices and claims.
+// moreDevices creates classes, slices and claims.
 func (g *gen) moreDevices() {
 	class := func(name, expression string, extended ...string) {
 		spec := object{}
@@ -272,7 +272,7 @@ func (g *gen) moreDevices() {
 			g.pool(n.Name)
 		}
 	}
-	if g.chance(50) { // devices that are not of one node
+	if g.chance(50) { // devices that are not local to a node
 		drv, placed, all := pick(g, driver, otherDriver), g.chance(40), list{}
 		for i := range 1 + g.IntN(4) {
 			all = append(all, g.aDevice(drv, "fabric", fmt.Sprintf("d%d", i), false, placed))
@@ -293,7 +293,7 @@ func (g *gen) moreDevices() {
 	}
 }
 
-// pool makes the slices of one node.
+// pool creates the slices of one node.
 func (g *gen) pool(node string) {
 	drv, counted, slices, generation := pick(g, driver, driver, otherDriver), g.chance(35), 1+g.IntN(2), pick(g, int64(1), 1, 2)
 	total, pool := int64(slices), "pool-"+node
@@ -301,7 +301,7 @@ func (g *gen) pool(node string) {
 		total++
 	}
 	if g.chance(4) {
-		total += pick(g, int64(1), -1) // not all of the pool is there, or too much
+		total += pick(g, int64(1), -1) // the pool is incomplete, or has too many slices
 	}
 	slice := func(name string, generation, total int64, more object) {
 		more["driver"], more["nodeName"] = drv, node
@@ -384,7 +384,7 @@ func (g *gen) useDevices(p *v1.Pod, running bool) {
 	if p.UID == "" {
 		p.UID = types.UID("uid-" + p.Name)
 	}
-	settled := len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 // and so is its namespace
+	settled := len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 // its namespace is fixed, too
 	for i := range 1 + g.IntN(2) {
 		c := pick(g, g.devices.claims...)
 		m := in(c, "metadata")

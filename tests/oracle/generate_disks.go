@@ -19,7 +19,7 @@ const (
 	zoneLabel  = "topology.kubernetes.io/zone"
 )
 
-// moreStorage makes what exists once a cluster's nodes are known.
+// moreStorage creates the storage objects once a cluster's nodes are known.
 func (g *gen) moreStorage() {
 	for _, s := range [][3]string{{"wait", csiA, "WaitForFirstConsumer"}, {"now", csiA, "Immediate"}, {"fixed", "kubernetes.io/no-provisioner", "WaitForFirstConsumer"},
 		{"near", csiA, "WaitForFirstConsumer"}, {"gce", "kubernetes.io/gce-pd", "WaitForFirstConsumer"}, {"else", csiB, "WaitForFirstConsumer"}} {
@@ -96,7 +96,7 @@ func (g *gen) moreCSINode(node string) {
 	g.of(storageAPI, "CSINode", object{"metadata": m, "spec": object{"drivers": drivers}})
 }
 
-// claimAndVolumes makes one claim and up to two volumes: bound, promised, almost so, or unrelated.
+// claimAndVolumes creates one claim and up to two volumes: bound, pre-bound, almost pre-bound, or unrelated.
 func (g *gen) claimAndVolumes(i int) {
 	class := pick(g, "wait", "now", "fixed", "fixed", "near", "gce", "else", "absent", "")
 	ns, name, id := pick(g, g.spaces...), fmt.Sprintf("vol-%d", i), fmt.Sprintf("uid-vol-%d", i)
@@ -210,7 +210,7 @@ func (g *gen) aVolume(name, class string, modes list) object {
 // moreMounts gives a pod up to three volumes.
 func (g *gen) moreMounts(p *v1.Pod) {
 	used := map[string]bool{}
-	settled := len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 // and so is its namespace
+	settled := len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 // its namespace is fixed, too
 	add := func(s v1.VolumeSource) {
 		p.Spec.Volumes = append(p.Spec.Volumes, v1.Volume{Name: fmt.Sprintf("m%d", len(p.Spec.Volumes)), VolumeSource: s})
 	}
@@ -245,7 +245,7 @@ func (g *gen) moreMounts(p *v1.Pod) {
 	}
 }
 
-// ephemeral: a claim that belongs to the pod, if the controller has made it and made it for this pod.
+// ephemeral: a claim owned by the pod, if the controller has created it, and for this pod.
 func (g *gen) ephemeral(p *v1.Pod, add func(v1.VolumeSource)) {
 	class := "wait"
 	p.UID = types.UID("uid-" + p.Name)

@@ -40,7 +40,7 @@ func (g *gen) slices() []device {
 		s := &resourceapi.ResourceSlice{TypeMeta: draMeta("ResourceSlice"), ObjectMeta: metav1.ObjectMeta{Name: "slice-" + name},
 			Spec: resourceapi.ResourceSliceSpec{Driver: driver, NodeName: &name, Pool: resourceapi.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1}}}
 		if g.on["edge"] && g.chance(10) {
-			s.Spec.Pool.ResourceSliceCount = 2 // the other half of the pool is not there yet
+			s.Spec.Pool.ResourceSliceCount = 2 // the other half of the pool does not exist yet
 		}
 		for i := range 1 + g.IntN(5) {
 			model, numa, ok := pick(g, "a100", "h100", "t4"), int64(g.IntN(2)), g.chance(80)
@@ -78,7 +78,7 @@ func (g *gen) exact() resourceapi.ExactDeviceRequest {
 	return r
 }
 
-// claims makes claims, some of them allocated on a node already.
+// claims creates claims, some of them already allocated on a node.
 func (g *gen) claims(devices []device) {
 	for i := range 2 + g.IntN(8) {
 		c := &resourceapi.ResourceClaim{TypeMeta: draMeta("ResourceClaim"), ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("dev-%d", i), Namespace: pick(g, g.spaces...), UID: uid(70000 + i)}}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// generate, features of gates that are off by default: fields of dynamic resources that nothing reads without the gate, or that keep devices back then. They come on top of dra2.
+// generate, features of gates that are off by default: fields of dynamic resources that are ignored without the gate, or
+// that hide devices then. They extend dra2.
 package main
 
 import (
@@ -12,7 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// gateFeatures must be asked for by name, and are for dra2. With "gateless" the gates stay off: what do the fields do then?
+// gateFeatures must be requested by name, and extend dra2. With "gateless" the gates stay off, to test
+// the fields without them.
 var gateFeatures = []string{"lists", "skipops", "fractions", "compat", "derived", "nodealloc", "gateless", "mounts"}
 
 var gateOf = map[string]string{
@@ -24,7 +26,7 @@ var gateOf = map[string]string{
 	"nodealloc": "DRANodeAllocatableResources=true",
 }
 
-// gates are those that the features need.
+// gates lists the gates that the features need.
 func (g *gen) gates() string {
 	var all []string
 	for _, f := range gateFeatures {
@@ -43,10 +45,10 @@ func sample[T any](g *gen, most int, from ...T) list {
 	return out
 }
 
-// byGates changes devices and claims once all objects are made.
+// byGates changes devices and claims after all objects are created.
 func (g *gen) byGates() {
 	for i, o := range g.objects {
-		if g.on["mounts"] { // what a node declares lies with this 1.37 alone, and needs no gate
+		if g.on["mounts"] { // the API server of 1.37 alone stores a node's declared features, without a gate
 			g.objects[i] = g.optionMounts(o)
 		}
 		if g.on["nodealloc"] {
@@ -190,7 +192,7 @@ func (g *gen) gatedClaim(spec object) {
 	in(spec, "devices")["constraints"] = constraints
 }
 
-// derivingClaim makes it a claim that all depends on its derived attributes in.
+// derivingClaim makes the claim depend on its derived attributes.
 func (g *gen) derivingClaim(spec object) {
 	attr := `device.attributes["` + driver + `"]`
 	names := []string{"example.org/made", driver + "/numa", "derived/other"}
@@ -235,7 +237,7 @@ func (g *gen) derivedAttributes() list {
 			continue
 		}
 		all = append(all, object{"name": name, "expression": pick(g,
-			attr+`.numa`, attr+`.model`, attr+`.x`, // x need not be there
+			attr+`.numa`, attr+`.model`, attr+`.x`, // x may be missing
 			attr+`.?numa.orValue(0)`, attr+`.?numa.orValue(0)`, attr+`.?model.orValue("none")`, attr+`.?x.orValue(false)`,
 			`device.driver`, `has(`+attr+`.healthy)`, `"numa" in `+attr+` ? "n" + string(`+attr+`.numa) : "none"`,
 			`[1, 2]`, `["a", "b"]`, `[]`, `semver("1.2.3")`, `[semver("1.0.0")]`, `[true]`,
@@ -244,7 +246,7 @@ func (g *gen) derivedAttributes() list {
 	return all
 }
 
-// optionMounts gives pods mounts with options, which nodes must have declared.
+// optionMounts gives pods mounts with options, which nodes must declare.
 func (g *gen) optionMounts(o runtime.Object) runtime.Object {
 	switch o := o.(type) {
 	case *v1.Node:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// generate, features of later versions: what 1.37 decides otherwise than 1.36 and no other feature shows. Not part of mixed, so that its seeds stay what they were.
+// generate, features of later versions: decisions that differ between 1.37 and 1.36 and that no other feature covers. Not
+// part of mixed, so that its seeds keep their scenarios.
 package main
 
 import (
@@ -18,14 +19,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// laterFeatures must be asked for by name. v137, dra2 and vol2: every version can read them. taintrules: only 1.37 can, with dra.
+// laterFeatures must be requested by name. v137, dra2 and vol2: every version can read them. taintrules:
+// only 1.37 can, with dra.
 var laterFeatures = []string{"v137", "taintrules", "dra2", "vol2"}
 
 type object = map[string]any
 
 func plain(o object) runtime.Object { return &unstructured.Unstructured{Object: o} }
 
-// later changes and adds objects once all others are made.
+// later changes and adds objects after all others are created.
 func (g *gen) later() {
 	if g.on["v137"] {
 		shared := map[string]bool{} // devices, by pool and name
@@ -35,7 +37,7 @@ func (g *gen) later() {
 				g.laterPod(o)
 			case *v1.Node:
 				g.laterNode(o)
-			case *storagev1.CSIDriver: // VolumeLimitScaling is on: a driver may insist on nodes that have it
+			case *storagev1.CSIDriver: // VolumeLimitScaling is on: a driver may require nodes that have it
 				g.objects[i] = plain(object{"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": object{"name": o.Name},
 					"spec": object{"storageCapacity": g.chance(60), "preventPodSchedulingIfMissing": g.chance(60)}})
 			case *storagev1.CSINode:
@@ -48,14 +50,14 @@ func (g *gen) later() {
 				g.laterClaim(o, shared)
 			}
 		}
-		if g.on["volumes"] { // StorageCapacityScoring is on: nodes differ in how full a class's storage would be
+		if g.on["volumes"] { // StorageCapacityScoring is on: utilization of a class's storage differs between nodes
 			for i, z := range zones {
 				c, l := q(pick(g, "2Gi", "9Gi", "20Gi", "100Gi")), pick(g, "late", "zoned")
 				g.add(&storagev1.CSIStorageCapacity{TypeMeta: meta("storage.k8s.io/v1", "CSIStorageCapacity"), ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("later-%d", i), Namespace: "default"},
 					NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{"topology.kubernetes.io/zone": z}}, StorageClassName: l, Capacity: &c})
 			}
 		}
-		if g.on["preemption"] { // budgets that overlap: the first one that is used up decides
+		if g.on["preemption"] { // overlapping budgets: the first exhausted one decides
 			for i := range 2 + g.IntN(4) {
 				min := intstr.FromInt32(1)
 				sel := pick(g, map[string]string{"app": pick(g, "web", "db", "cache")}, map[string]string{"tier": pick(g, "front", "back")}, map[string]string{"rev": "1"})
@@ -105,7 +107,7 @@ func (g *gen) laterPod(p *v1.Pod) {
 	}
 }
 
-// laterTerms: namespace selectors that an unknown namespace would match as well.
+// laterTerms: namespace selectors that would match an unknown namespace, too.
 func (g *gen) laterTerms(p *v1.Pod) {
 	if p.Spec.Affinity == nil {
 		p.Spec.Affinity = &v1.Affinity{}
@@ -133,7 +135,8 @@ func (g *gen) laterTerms(p *v1.Pod) {
 	}
 }
 
-// resized: a resize in place under way, each container at a different point of it. 1.37 adds up first and takes the maximum then, 1.36 the other way round.
+// resized: an in-place resize in progress, with containers at different stages. 1.37 sums first and takes the maximum then,
+// 1.36 the other way round.
 func (g *gen) resized(p *v1.Pod) {
 	for i := range g.IntN(3) {
 		p.Spec.Containers = append(p.Spec.Containers, g.container(fmt.Sprintf("l%d", i)))
@@ -167,7 +170,7 @@ func (g *gen) resized(p *v1.Pod) {
 	}
 }
 
-// laterSlice: devices whose capacity several claims share, in steps that need not be whole numbers.
+// laterSlice: devices with capacity shared by several claims, in steps that may be fractional.
 func (g *gen) laterSlice(s *resourceapi.ResourceSlice, shared map[string]bool) {
 	many := true
 	for i := range s.Spec.Devices {
@@ -183,7 +186,7 @@ func (g *gen) laterSlice(s *resourceapi.ResourceSlice, shared map[string]bool) {
 }
 
 func (g *gen) laterClaim(c *resourceapi.ResourceClaim, shared map[string]bool) {
-	if a := c.Status.Allocation; a != nil { // what is left may be less than a whole
+	if a := c.Status.Allocation; a != nil { // the remaining capacity may be fractional
 		for i := range a.Devices.Results {
 			if r := &a.Devices.Results[i]; shared[r.Pool+"/"+r.Device] {
 				id := types.UID("share-" + c.Name)

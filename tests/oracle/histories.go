@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// histories: random clusters in which things happen: pods that cannot run yet, events that help them and events that do not, and time.
+// histories: random sequences of events: pods that are not schedulable yet, events that help them and
+// events that do not, and time.
 package main
 
 import (
@@ -21,15 +22,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// happen makes one history. It knows what it wrote, not what the scheduler made of it: its events may come too late, which is well.
+// happen generates one history. It tracks its own writes, not the scheduler's reaction: an event may come
+// too late, which is fine.
 type happen struct {
 	*gen
-	world   map[string]runtime.Object // what exists, unless preemption took it
+	world   map[string]runtime.Object // existing objects, unless preemption deleted them
 	nodeIDs []string
 	podIDs  []string // keys in world, bound or waiting
 	steps   []Step
 	names   int
-	themes  []int // cases of waitingPod that this history is mostly about
+	themes  []int // cases of waitingPod that this history prefers
 }
 
 var themeNames = []string{"big", "big", "tolerate", "selector", "affinity", "spread", "anti", "near", "port", "gate", "volume", "preempt", "preempt"}
@@ -121,7 +123,7 @@ func (h *happen) history(id string, most int) *History {
 	for range waiting {
 		h.put(h.waitingPod())
 	}
-	for _, s := range h.steps { // what was put so far is the beginning
+	for _, s := range h.steps { // writes so far form the initial state
 		out.Objects = append(out.Objects, s.Create)
 	}
 	h.steps = nil
@@ -153,7 +155,7 @@ func (h *happen) cycle() {
 	h.steps = append(h.steps, Step{Cycle: s})
 }
 
-// window lets things happen while a pod is in flight.
+// window makes events while a pod is in flight.
 func (h *happen) window() {
 	h.steps = append(h.steps, Step{CycleBegin: &CycleStep{FailBind: h.chance(5)}})
 	for range 1 + h.IntN(3) {
@@ -181,7 +183,7 @@ func raw(o runtime.Object) json.RawMessage {
 	return b
 }
 
-// put creates o, or replaces it when it is there.
+// put creates o, or replaces an existing one.
 func (h *happen) put(o runtime.Object) {
 	id := h.id(o)
 	if _, ok := h.world[id]; ok {
@@ -259,7 +261,8 @@ func (h *happen) claimFor(ns, name string) *v1.PersistentVolumeClaim {
 			Resources: v1.VolumeResourceRequirements{Requests: v1.ResourceList{"storage": q("100Gi")}}}, Status: v1.PersistentVolumeClaimStatus{Phase: v1.ClaimPending}}
 }
 
-// volume is too small for any claim: only volumes that the history binds itself are ever used, since no volume controller runs.
+// volume is too small for any claim: only volumes that the history binds itself are used, because
+// no volume controller runs.
 func (h *happen) volume(name, size string) *v1.PersistentVolume {
 	zone := pick(h.gen, "z1", "z2", "z3")
 	pv := &v1.PersistentVolume{TypeMeta: meta("v1", "PersistentVolume"), ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -310,7 +313,7 @@ func (h *happen) runningPod() *v1.Pod {
 		p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{h.term()}}}
 	}
 	if h.chance(40) {
-		p.Finalizers = []string{"example.com/hold"} // evicted, it lingers
+		p.Finalizers = []string{"example.com/hold"} // after its eviction it stays
 	}
 	return p
 }
@@ -323,7 +326,7 @@ func (h *happen) term() v1.PodAffinityTerm {
 	return t
 }
 
-// waitingPod has one or two things about it that may keep it from running.
+// waitingPod has one or two properties that may make it unschedulable.
 func (h *happen) waitingPod() *v1.Pod {
 	p := h.plainPod(h.next("new"), "100m", "250m", "500m", "1", "1500m")
 	if h.chance(2) {
@@ -372,7 +375,7 @@ func (h *happen) waitingPod() *v1.Pod {
 	return p
 }
 
-// leaving: being deleted, but held.
+// leaving: being deleted, but with a finalizer.
 func leaving(p *v1.Pod) {
 	p.Finalizers = []string{"example.com/hold"}
 	p.DeletionTimestamp = &metav1.Time{Time: epoch}
@@ -387,7 +390,7 @@ func (h *happen) theme() int {
 
 // ---- events
 
-// event does anything, half of the time something that pods of a theme may have waited for.
+// event makes a random event; half of the time one that pods of a theme may wait for.
 func (h *happen) event() {
 	if h.chance(50) && h.themed() {
 		return
@@ -490,7 +493,7 @@ func (h *happen) themed() bool {
 	return true
 }
 
-// pod returns a copy of one that was created bound, or of one that was not, or nil.
+// pod returns a copy of one that was created bound, or unbound, or nil.
 func (h *happen) pod(bound bool) *v1.Pod {
 	var from []*v1.Pod
 	for _, id := range h.podIDs {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// histories, profiles groupclaims and groupclaimspreempt: PodGroups whose pods share ResourceClaims, and pods with claims of their own, while claims, slices, groups and pods come and go.
+// histories, profiles groupclaims and groupclaimspreempt: PodGroups whose pods share ResourceClaims, and pods with their
+// own claims, while claims, slices, groups and pods are added and deleted.
 package main
 
 import (
@@ -11,15 +12,15 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// claimGate is what these histories are about.
+// claimGate is the gate that these histories test.
 const claimGate = ",DRAWorkloadResourceClaims=true"
 
-// groupClaims is what a history has of devices.
+// groupClaims is a history's state of devices.
 type groupClaims struct {
 	claims []string            // names of ResourceClaims
 	of     map[string][]object // by group: its spec.resourceClaims
 	uids   map[string]string   // of groups
-	world  map[string]object   // what was put last, by kind and name
+	world  map[string]object   // last written, by kind and name
 	serial int
 }
 
@@ -49,7 +50,7 @@ func (t *together) dropObject(kind, name string) {
 	delete(c.world, kind+name)
 }
 
-// equip makes a class, slices, and claims.
+// equip creates a class, slices, and claims.
 func (t *together) equip() {
 	t.claims = &groupClaims{of: map[string][]object{}, uids: map[string]string{}, world: map[string]object{}}
 	t.putObject(object{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": object{"name": "any-gpu"}, "spec": object{}})
@@ -58,7 +59,7 @@ func (t *together) equip() {
 			t.slice(n)
 		}
 	}
-	if t.chance(25) { // devices that every node reaches
+	if t.chance(25) { // devices for every node
 		t.putObject(t.sliceOf("shared", object{"allNodes": true}, 1+t.IntN(2)))
 	}
 	for range 1 + t.IntN(4) {
@@ -82,7 +83,7 @@ func (t *together) slice(node string) {
 	t.putObject(t.sliceOf(node, object{"nodeName": node}, 1+t.IntN(3)))
 }
 
-// newClaim makes a claim, which a group may own.
+// newClaim creates a claim, possibly owned by a group.
 func (t *together) newClaim(owner string) string {
 	c := t.claims
 	name := fmt.Sprintf("c%d", c.serial)
@@ -116,7 +117,7 @@ func (t *together) putClaim(name, owner string) {
 	t.putObject(o)
 }
 
-// allocated gives a claim a device, and maybe consumers.
+// allocated gives a claim a device, and possibly consumers.
 func (t *together) allocated(o object) {
 	node := pick(t.gen, t.nodeIDs...)
 	status := in(o, "status")
@@ -142,7 +143,7 @@ func (t *together) consumed(status object) {
 	}
 }
 
-// share gives a group's object its claims. Their names stay when it is made anew.
+// share adds claims to a group's object. Their names stay when it is re-created.
 func (t *together) share(name string, o map[string]any) {
 	c := t.claims
 	if c.uids[name] == "" || t.chance(15) {
@@ -183,7 +184,7 @@ func (t *together) share(name string, o map[string]any) {
 	}
 }
 
-// generated is the name of the claim that was made for a group from a template.
+// generated is the name of the claim created for a group from a template.
 func (t *together) generated(group, claim string) string {
 	name := group + "-" + claim
 	if t.claims.world["ResourceClaim"+name] == nil && t.chance(90) {
@@ -193,7 +194,7 @@ func (t *together) generated(group, claim string) string {
 	return name
 }
 
-// consume gives a member the claims of its group, and others.
+// consume adds the claims of its group, and others, to a member.
 func (t *together) consume(p *v1.Pod, group string) {
 	c := t.claims
 	add := func(r v1.PodResourceClaim) {
@@ -206,7 +207,7 @@ func (t *together) consume(p *v1.Pod, group string) {
 		if t.chance(60) {
 			name = t.newClaim("")
 		}
-		if !slices.Contains(named, name) { // an API server's conflicts would keep a pod that names a claim twice from being bound
+		if !slices.Contains(named, name) { // conflicts of the API server would prevent binding of a pod that names a claim twice
 			named = append(named, name)
 			add(v1.PodResourceClaim{Name: fmt.Sprintf("own%d", len(named)), ResourceClaimName: &name})
 		}
@@ -219,7 +220,7 @@ func (t *together) consume(p *v1.Pod, group string) {
 			continue
 		}
 		r := v1.PodResourceClaim{Name: claim["name"].(string)}
-		if t.chance(6) { // another name: it is the pod's own matter
+		if t.chance(6) { // another name: then it is the pod's own claim
 			r.Name = "y" + r.Name
 		}
 		if name, ok := claim["resourceClaimName"].(string); ok {
@@ -257,7 +258,7 @@ func (t *together) consume(p *v1.Pod, group string) {
 	}
 }
 
-// devicesHappen: what claims' controllers, drivers and administrators do.
+// devicesHappen: writes of claim controllers, drivers and administrators.
 func (t *together) devicesHappen() {
 	c := t.claims
 	name := pick(t.gen, c.claims...)

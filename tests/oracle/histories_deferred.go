@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// histories, profile deferred: pods on nodes ask for more than there is room for, and wait in the queue for it; 1.37 alone, with a gate.
+// histories, profile deferred: bound pods request more than fits, and wait in the queue for their
+// resize; 1.37 only, with a gate.
 package main
 
 import (
@@ -16,7 +17,7 @@ import (
 
 const deferredGates = "InPlacePodVerticalScalingSchedulerPreemption=true"
 
-// policyNote is the annotation that becomes a node's podPreemptionPolicy, which the release that makes the cases does not know.
+// policyNote is the annotation for a node's podPreemptionPolicy, a field unknown to the release that generates the cases.
 const policyNote = "example.com/policy"
 
 func deferredHistory(seed uint64, most int) *History {
@@ -73,7 +74,7 @@ func deferredHistory(seed uint64, most int) *History {
 	return out
 }
 
-// deferredWindow: in it no pod ceases to wait for room, since whether that is the one in flight is a matter of chance here.
+// deferredWindow: no pod stops waiting for room in it, because which pod is in flight is random here.
 func (h *happen) deferredWindow() {
 	h.steps = append(h.steps, Step{CycleBegin: &CycleStep{}})
 	for range 1 + h.IntN(3) {
@@ -127,7 +128,7 @@ func deferred(p *v1.Pod) bool {
 	return len(p.Status.Conditions) > 0 && p.Status.Conditions[0].Reason == v1.PodReasonDeferred
 }
 
-// resize: the pod asks for something else; the kubelet puts that off, as a rule.
+// resize: the pod's requests change; the kubelet usually defers that.
 func (h *happen) resize(p *v1.Pod) {
 	c := &p.Spec.Containers[0]
 	was := c.Resources.Requests.DeepCopy()
@@ -150,7 +151,7 @@ func (h *happen) policy(n *v1.Node) {
 	n.Annotations[policyNote] = pick(h.gen, "-", "{}", `{"disableResizePreemption":["example.com/owner"]}`, `{"disableResizePreemption":["example.com/owner"]}`, `{"disableResizePreemption":["example.com/other"]}`)
 }
 
-// withPolicy writes a node's note as the field.
+// withPolicy converts a node's annotation to the field.
 func withPolicy(doc json.RawMessage) json.RawMessage {
 	if doc == nil {
 		return nil

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// histories, profile groups: pods of PodGroups, some of which are gangs, beside pods of their own, while nodes, members and groups come and go.
-// Profiles grouptopology, grouptopologypreempt: groups have topology constraints as well.
-// Profile grouppreempt: the same with priorities, disruption modes and budgets, on nodes that are full. Profile groupvictims: there no group waits.
+// histories, profile groups: pods of PodGroups, some of which are gangs, beside pods without groups, while nodes, members
+// and groups are added and deleted. Profiles grouptopology, grouptopologypreempt: groups have topology constraints as
+// well. Profile grouppreempt: the same with priorities, disruption modes and budgets, on full nodes. Profile
+// groupvictims: no group waits there.
 package main
 
 import (
@@ -23,10 +24,10 @@ const zone = "topology.kubernetes.io/zone"
 
 const groupGates = "GenericWorkload=true,GangScheduling=true"
 
-// podsPreempt is a configuration in which groups of 1.37 do not.
+// podsPreempt is a configuration without preemption by groups of 1.37.
 const podsPreempt = `{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[{"schedulerName":"default-scheduler","plugins":{"podGroupPostFilter":{"disabled":[{"name":"DefaultPreemption"}]}}}]}`
 
-// groupPreemptGates: 1.37 has it all in GenericWorkload.
+// groupPreemptGates: 1.37 includes all of it in GenericWorkload.
 func groupPreemptGates(version string) string {
 	if version == "v1beta1" {
 		return "GenericWorkload=true"
@@ -34,19 +35,19 @@ func groupPreemptGates(version string) string {
 	return groupGates + ",WorkloadAwarePreemption=true"
 }
 
-// together makes one history. A pod is known by its group's name in its labels.
+// together generates one history. A pod's label has its group's name.
 type together struct {
 	*happen
 	version string // of scheduling.k8s.io
 	groups  []string
 	prios   map[string]int32
-	there   map[string]bool // groups that have an object
+	there   map[string]bool // existing groups
 	mixed   bool            // members of a group may have different priorities
 	preempt bool            // groups preempt, and are preempted
-	victims bool            // the members of all groups run
+	victims bool            // the members of all groups are bound
 	domains bool            // groups have topology constraints
 	trees   *forest         // of composites, or nil
-	claims  *groupClaims    // groups and pods have some, or nil
+	claims  *groupClaims    // of groups and pods, or nil
 }
 
 func groupHistory(seed uint64, profile, version string, most int) *History {
@@ -122,7 +123,7 @@ func groupHistory(seed uint64, profile, version string, most int) *History {
 	h.steps = nil
 	for n := 8 + h.IntN(most); len(h.steps) < n; {
 		switch x := h.IntN(100); {
-		case x < 40: // no binding fails: which of a group's pods fails first is a matter of nanoseconds
+		case x < 40: // no binding fails: which of a group's pods fails first depends on timing
 			h.cycle()
 			h.steps[len(h.steps)-1].Cycle.FailBind = false
 		case x < 60:
@@ -135,7 +136,7 @@ func groupHistory(seed uint64, profile, version string, most int) *History {
 	return out
 }
 
-// fill makes groups that run already, and budgets.
+// fill creates groups with bound members, and budgets.
 func (t *together) fill() {
 	for range 1 + t.IntN(3) {
 		name := t.next("old")
@@ -157,17 +158,17 @@ func (t *together) fill() {
 	}
 }
 
-// bound makes a member that runs.
+// bound creates a bound member.
 func (t *together) bound(name string) {
 	p := t.runningPod()
 	p.Namespace = "default"
-	if prio := t.prios[name]; t.chance(70) || t.version == "v1beta1" && t.chance(90) { // there they have to agree
+	if prio := t.prios[name]; t.chance(70) || t.version == "v1beta1" && t.chance(90) { // members must agree there
 		p.Spec.Priority = &prio
 	}
 	t.joined(p, name)
 }
 
-// preemption says how a group preempts, and is preempted.
+// preemption adds a group's preemption and disruption policies.
 func (t *together) preemption(name string, spec map[string]any) {
 	if t.chance(85) || t.version == "v1beta1" {
 		spec["priority"] = t.prios[name]
@@ -182,7 +183,7 @@ func (t *together) preemption(name string, spec map[string]any) {
 	}
 }
 
-// group makes the object of a group, or makes it anew.
+// group creates the object of a group, or re-creates it.
 func (t *together) group(name string) {
 	policy := map[string]any{"basic": map[string]any{}}
 	if t.chance(75) {
@@ -222,7 +223,7 @@ func (t *together) dropGroup(name string) {
 	t.steps = append(t.steps, Step{Delete: &Ref{APIVersion: "scheduling.k8s.io/" + t.version, Kind: "PodGroup", Namespace: "default", Name: name}})
 }
 
-// member makes a pod of the group: its object is written by hand, for not every release's types know groups.
+// member creates a pod of the group. Its object is written by hand, because not every release's types have groups.
 func (t *together) member(name string) {
 	if t.victims {
 		t.bound(name)
@@ -240,7 +241,7 @@ func (t *together) member(name string) {
 	if t.chance(10) {
 		p.Spec.Containers[0].Ports = []v1.ContainerPort{{ContainerPort: 80, HostPort: 8080}}
 	}
-	if t.version != "v1alpha2" && t.chance(10) { // 1.36 does not see the terms of pods that this cycle has placed
+	if t.version != "v1alpha2" && t.chance(10) { // 1.36 ignores the terms of pods placed in this cycle
 		p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{t.term()}}}
 	}
 	if t.chance(10) {

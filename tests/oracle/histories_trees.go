@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// histories, profile groupcomposite: groups whose PodGroups are in trees of CompositePodGroups, which come and go as well.
-// Profiles groupcompositepreempt, groupcompositetopology, groupcompositetopologypreempt: the same as grouppreempt and grouptopology have it.
+// histories, profile groupcomposite: groups whose PodGroups are in trees of CompositePodGroups, which are added and deleted
+// as well. Profiles groupcompositepreempt, groupcompositetopology, groupcompositetopologypreempt: with the additions of
+// grouppreempt and grouptopology.
 package main
 
 import (
@@ -14,16 +15,16 @@ const (
 	compositeGates   = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true"
 )
 
-// forest says who is whose parent: that of a group never changes.
+// forest maps groups to their parents, which never change.
 type forest struct {
 	names   []string          // composites, parents first
 	parents map[string]string // of composites and of groups
-	there   map[string]bool   // composites that have an object
+	there   map[string]bool   // existing composites
 }
 
 func newForest() *forest { return &forest{parents: map[string]string{}, there: map[string]bool{}} }
 
-// plant makes composites: roots, and below them others.
+// plant creates composites: roots, and others below them.
 func (t *together) plant() {
 	for range 1 + t.IntN(4) {
 		name := t.next("c")
@@ -43,26 +44,26 @@ func (t *together) plant() {
 func (t *together) adopt(name string) {
 	parent := pick(t.gen, t.trees.names...)
 	for at, depth := parent, 1; at != ""; at, depth = t.trees.parents[at], depth+1 {
-		if depth > 2 { // no deeper than templates may be
+		if depth > 2 { // limit of the depth of templates
 			parent = t.trees.names[0]
 		}
 	}
 	t.trees.parents[name], t.prios[name] = parent, t.prios[parent]
 }
 
-// made is when the API server made a group: several at one time.
+// made is a group's creation time: several share one.
 func (t *together) made(name string) map[string]any {
 	at := epoch.Add(-time.Duration(t.IntN(3)) * time.Second).Format(time.RFC3339)
 	return map[string]any{"namespace": "default", "name": name, "creationTimestamp": at}
 }
 
-// constrain has a group's pods, or those below it, go to one domain.
+// constrain adds a topology constraint for a group's pods, or those below it.
 func (t *together) constrain(spec map[string]any) {
 	key := pick(t.gen, zone, zone, zone, "kubernetes.io/hostname", "disk", "rack")
 	spec["schedulingConstraints"] = map[string]any{"topology": []any{map[string]any{"key": key}}}
 }
 
-// composite makes a composite's object, or makes it anew.
+// composite creates a composite's object, or re-creates it.
 func (t *together) composite(name string) {
 	policy := map[string]any{"basic": map[string]any{}}
 	if t.chance(70) {
@@ -95,7 +96,7 @@ func (t *together) dropComposite(name string) {
 	t.steps = append(t.steps, Step{Delete: &Ref{APIVersion: compositeVersion, Kind: "CompositePodGroup", Namespace: "default", Name: name}})
 }
 
-// treesHappen: a composite comes, goes, or is made anew.
+// treesHappen: adds, deletes or re-creates a composite.
 func (t *together) treesHappen() {
 	name := pick(t.gen, t.trees.names...)
 	if t.trees.there[name] && t.chance(30) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// histories, profiles twins, dra and rules: a scenario with everything in it becomes a history. Its pending pods get twins that differ in one field, which whatever is
-// remembered about one pod and used for another must tell apart; all are tried at least twice, minutes apart, while the cluster changes.
+// histories, profiles twins, dra and rules: a scenario with all features becomes a history. Its pending pods get twins that
+// differ in one field, to find state cached for one pod and used for another; all are tried at least twice, minutes apart,
+// while the cluster changes.
 package main
 
 import (
@@ -12,25 +13,25 @@ import (
 	"slices"
 )
 
-// twins makes one history. Objects are plain: a step may put anything anywhere.
+// twins generates one history. Objects are plain maps: a step may set any field.
 type twins struct {
 	*gen
 	world   map[string]object // as last written
-	ids     []string          // what is in world, oldest first
-	gone    []object          // what was deleted and may come back
+	ids     []string          // keys in world, oldest first
+	gone    []object          // deleted objects, which may be re-created
 	steps   []Step
-	mostly  bool           // about dynamic resources
-	pools   bool           // pools may be incomplete, and then nobody asks for all devices: upstream's answer depends on the order of a map
-	members map[string]int // slices of a pool's generation
+	mostly  bool           // mainly about dynamic resources
+	pools   bool           // pools may be incomplete, and then no request has mode All: upstream's result depends on the order of a map
+	members map[string]int // slices per generation of a pool
 }
 
-// likely is how often a scenario has a feature, in percent.
+// likely is the probability of a feature, in percent.
 var likely = map[string]map[string]int{
 	"twins": {"fit": 25, "affinity": 15, "taints": 20, "ports": 20, "images": 10, "spread": 20, "interpod": 20, "gates": 15, "nominated": 25, "edge": 15, "v137": 20, "vol2": 10, "dra2": 20, "preemption": 80, "config": 5},
 	"dra":   {"dra2": 100, "preemption": 70, "fit": 20, "taints": 15, "nominated": 25, "gates": 10, "edge": 15, "interpod": 5, "v137": 10},
 	// With gates of 1.37.
 	"gated": {"dra2": 100, "lists": 100, "skipops": 100, "fractions": 100, "compat": 100, "derived": 60, "preemption": 50, "nominated": 15, "gates": 10},
-	// Devices that are resources of their nodes, from 1.36 on.
+	// Devices that count as node resources, from 1.36 on.
 	"allocatable": {"dra2": 100, "nodealloc": 100, "preemption": 50, "fit": 15, "nominated": 15, "gates": 10},
 	"rules":       {"dra2": 100, "taintrules": 100, "preemption": 50, "nominated": 15, "gates": 10, "edge": 15},
 }
@@ -42,7 +43,7 @@ func twinHistory(profile string, seed uint64) (*History, error) {
 		t.on[f] = t.chance(likely[profile][f])
 	}
 	for _, f := range gateFeatures {
-		t.on[f] = likely[profile][f] > 0 // all of a profile have the same gates
+		t.on[f] = likely[profile][f] > 0 // all histories of a profile have the same gates
 	}
 	sc, err := t.scenario(fmt.Sprintf("%s-%d", profile, seed), 1+t.IntN(5), 2+t.IntN(5))
 	if err != nil {
@@ -82,7 +83,7 @@ func twinHistory(profile string, seed uint64) (*History, error) {
 	return h, nil
 }
 
-// round tries so many pods, with events in between and within.
+// round tries so many pods, with events between and during cycles.
 func (t *twins) round(n, percent int) {
 	for range n {
 		how := &CycleStep{FailBind: t.chance(3)}
@@ -107,11 +108,11 @@ func (t *twins) round(n, percent int) {
 
 func (t *twins) wait(seconds float64) { t.steps = append(t.steps, Step{Advance: seconds}) }
 
-// begin makes an object of a scenario fit for a history, and a pending pod's twins.
+// begin adapts an object of a scenario to a history, and adds a pending pod's twins.
 func (t *twins) begin(o object, pending []string) []object {
 	m := in(o, "metadata")
 	switch o["kind"] {
-	case "PersistentVolumeClaim": // no volume controller runs: nothing may wait for one
+	case "PersistentVolumeClaim": // no volume controller runs: no claim may wait for one
 		if spec := in(o, "spec"); spec["volumeName"] == nil {
 			spec["storageClassName"] = "now"
 			delete(in(m, "annotations"), "volume.beta.kubernetes.io/storage-class")
@@ -140,7 +141,7 @@ func (t *twins) begin(o object, pending []string) []object {
 		}
 	case "Pod":
 		status := in(o, "status")
-		delete(status, "startTime") // the harness gives start times that do not tie
+		delete(status, "startTime") // the harness sets start times without ties
 		if status["phase"] == "Succeeded" || status["phase"] == "Failed" || m["deletionTimestamp"] != nil && t.chance(70) {
 			return nil
 		}
@@ -162,7 +163,7 @@ func place(o object) string {
 	return ns + "/" + m["name"].(string)
 }
 
-// parsed keeps numbers as they are written.
+// parsed preserves the text of numbers.
 func parsed(line []byte) object {
 	var o object
 	d := json.NewDecoder(bytes.NewReader(line))
@@ -175,7 +176,7 @@ func parsed(line []byte) object {
 
 func copied(o object) object { return parsed(raw(plain(o))) }
 
-// twin is the same pod but for its name and at most one more field.
+// twin is the same pod except for its name and at most one more field.
 func (t *twins) twin(of object, i int) object {
 	o := copied(of)
 	m, spec := in(o, "metadata"), in(o, "spec")
@@ -201,7 +202,7 @@ func (t *twins) twin(of object, i int) object {
 	return o
 }
 
-// change gives a pod another label, request or toleration.
+// change changes a pod's label, request or toleration.
 func (t *twins) change(o object) {
 	spec := in(o, "spec")
 	switch t.IntN(4) {
@@ -240,7 +241,7 @@ func (t *twins) drop(o object) {
 	t.gone = append(t.gone, o)
 }
 
-// some returns a copy of any object that is right, or nil.
+// some returns a copy of any object for which right returns true, or nil.
 func (t *twins) some(right func(o object) bool) object {
 	var from []object
 	for _, id := range t.ids {
@@ -271,7 +272,7 @@ func (t *twins) node() string {
 
 // ---- events
 
-// stir changes something in the cluster.
+// stir makes a change in the cluster.
 func (t *twins) stir() {
 	if (t.mostly || t.on["dra2"] && t.chance(40)) && t.chance(60) {
 		t.stirDevices()
@@ -314,7 +315,7 @@ func (t *twins) stir() {
 			t.put(n)
 		}
 	case 15:
-		if len(t.gone) > 0 { // it comes back as a new one
+		if len(t.gone) > 0 { // re-created with a new UID
 			o := copied(pick(t.gen, t.gone...))
 			delete(in(o, "metadata"), "uid")
 			t.put(o)
@@ -339,7 +340,7 @@ func (t *twins) stirNode(n object) {
 		spec["taints"] = list{object{"key": pick(t.gen, "dedicated", "gpu"), "value": "a", "effect": pick(t.gen, "NoSchedule", "PreferNoSchedule", "NoExecute")}}
 	case 5:
 		spec["unschedulable"] = spec["unschedulable"] != true
-	case 6: // a device plugin comes or goes
+	case 6: // a device plugin appears or disappears
 		name := pick(t.gen, "example.com/gpu", "example.com/widget", "nvidia.com/gpu")
 		if amounts[name] != nil && t.chance(50) {
 			delete(amounts, name)
@@ -352,7 +353,7 @@ func (t *twins) stirNode(n object) {
 	t.put(n)
 }
 
-// stirPod changes a pod that may be waiting, its status included.
+// stirPod changes a pod that may be waiting, including its status.
 func (t *twins) stirPod(p object) {
 	switch t.IntN(7) {
 	case 0:
@@ -375,7 +376,7 @@ func (t *twins) stirPod(p object) {
 	t.put(p)
 }
 
-// templated names a pod's claims that are made from templates.
+// templated lists a pod's claims generated from templates.
 func templated(o object) []any {
 	var names []any
 	if o["kind"] == "Pod" {
@@ -389,8 +390,8 @@ func templated(o object) []any {
 	return names
 }
 
-// stirDevices does what claims' controllers, drivers and administrators do.
-// stirRules taints devices, other ones, in another way, or no more.
+// stirDevices writes as claim controllers, drivers and administrators do.
+// stirRules changes taints of devices: other devices, other taints, or none.
 func (t *twins) stirRules() {
 	r := t.any("DeviceTaintRule")
 	if r != nil && t.chance(30) {
@@ -402,7 +403,7 @@ func (t *twins) stirRules() {
 	}
 	spec := object{"taint": object{"key": pick(t.gen, "bad", "sick"), "value": pick(t.gen, "a", "b"), "effect": pick(t.gen, "NoSchedule", "NoSchedule", "NoExecute", "None"),
 		"timeAdded": pick(t.gen, "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z")}}
-	if t.chance(90) { // without a selector it takes nothing
+	if t.chance(90) { // without a selector it selects no device
 		sel := object{}
 		if len(t.devices.all) > 0 {
 			d := pick(t.gen, t.devices.all...)
@@ -428,7 +429,7 @@ func (t *twins) stirDevices() {
 	case what < 7 && c != nil:
 		status := in(c, "status")
 		switch what {
-		case 0: // given back
+		case 0: // deallocated
 			c["status"] = object{}
 		case 1:
 			delete(status, "reservedFor")
@@ -436,7 +437,7 @@ func (t *twins) stirDevices() {
 			if status["allocation"] != nil {
 				status["reservedFor"] = list{object{"resource": "pods", "name": "somebody", "uid": "uid-somebody"}}
 			}
-		case 3, 4: // allocated elsewhere, reserved for nobody
+		case 3, 4: // allocated elsewhere, without a reservation
 			if len(t.devices.all) > 0 && status["allocation"] == nil {
 				d := pick(t.gen, t.devices.all...)
 				r := object{"request": "r0", "driver": d["driver"], "pool": d["pool"], "device": d["device"]}
@@ -485,7 +486,7 @@ func (t *twins) stirDevices() {
 			delete(in(d, "spec"), "selectors")
 			t.put(d)
 		}
-	case what == 12: // a template's claim is made
+	case what == 12: // creates a template's claim
 		p := t.some(func(o object) bool { return len(templated(o)) > 0 })
 		if p == nil || c == nil {
 			return

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// histories, profile workloads: pods that name groups of Workloads, some of which are gangs, beside pods of their own, while nodes, members and Workloads come and
-// go; 1.35 alone, with gates.
+// histories, profile workloads: pods of groups of Workloads, some of which are gangs, beside pods without Workloads, while
+// nodes, members and Workloads are added and deleted; 1.35 only, with gates.
 package main
 
 import (
@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ofWorkloads makes one history. A pod's reference is written by hand, for other releases' types do not know it.
+// ofWorkloads generates one history. A pod's reference is written by hand, because other releases' types do not have it.
 type ofWorkloads struct {
 	*happen
 	names []string
-	there map[string]bool // Workloads that have an object
+	there map[string]bool // existing Workloads
 }
 
 func workloadHistory(seed uint64, most int) *History {
@@ -65,7 +65,7 @@ func workloadHistory(seed uint64, most int) *History {
 	return out
 }
 
-// workload makes the object, or makes it anew.
+// workload creates the object, or re-creates it.
 func (w *ofWorkloads) workload(name string) {
 	var groups []any
 	for _, group := range []string{"a", "b"} {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// judge: replays somebody's decisions in their order, and asks kube-scheduler about each before it is applied.
+// judge: replays a log of decisions in order, and compares each with kube-scheduler's before applying it.
 package main
 
 import (
@@ -15,12 +15,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Decision is one line of a decision log: a placement, a refusal (node null), or the end of a pod.
+// Decision is one line of a decision log: a placement, a refusal (node null), or the deletion of a pod.
 type Decision struct {
 	Pod     string  `json:"pod"`
 	Node    *string `json:"node"`
 	Message string  `json:"message,omitempty"` // of a refusal: the FailedScheduling text
-	Delete  bool    `json:"delete,omitempty"`  // the pod left the cluster
+	Delete  bool    `json:"delete,omitempty"`  // the pod was deleted
 }
 
 type fileList []string

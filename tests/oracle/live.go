@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A running kube-scheduler in virtual time: the real scheduler, its queue and its event handlers, fed by an in-memory API that delivers
-// every event before the write that caused it returns. Nothing runs in the background, so the same history gives the same answer.
+// A running kube-scheduler in virtual time: the real scheduler with its queue and event handlers, and an in-memory API
+// that delivers every event before the write that caused it returns. Nothing runs in the background, so the same
+// history gives the same answer.
 package main
 
 import (
@@ -53,13 +54,13 @@ import (
 )
 
 const (
-	tick        = time.Millisecond // between any two writes of a history: no two pods enter the queue at one time
-	flushEvery  = 30 * time.Second // as SchedulingQueue.Run does for the pods that were left over
-	cycleTakes  = 30 * time.Second // real time after which a cycle is given up as stuck
-	windowTakes = time.Second      // pods in backoff leave in windows of a second
+	tick        = time.Millisecond // between two writes of a history: no two pods enter the queue at the same time
+	flushEvery  = 30 * time.Second // as in SchedulingQueue.Run, for unschedulable pods
+	cycleTakes  = 30 * time.Second // timeout of a cycle in real time
+	windowTakes = time.Second      // pods leave backoff at whole seconds
 )
 
-// epoch is when every history begins: a whole second, so that backoff windows do too.
+// epoch is the start of every history: a whole second, as backoff ends at whole seconds.
 var epoch = time.Unix(1767225600, 0)
 
 // Live is one history's scheduler.
@@ -73,27 +74,27 @@ type Live struct {
 	objects int             // UIDs given
 	started int             // start times given
 	preempt []*preemptor
-	held    atomic.Bool // the cycle's preemption goroutine has come to its first API call
-	grouped bool        // pods of a PodGroup are decided together
+	held    atomic.Bool // the cycle's preemption goroutine has reached its first API call
+	grouped bool        // the pods of a PodGroup are decided together
 	late    bool
 	broken  chan struct{} // closed when the binding goroutine panicked
 	cycle   *liveCycle    // nil between cycles
 	gating  *gating
 	elapsed bool
 	took    time.Duration // the last ScheduleOne, with elapsed
-	tookCPU time.Duration // of the whole process meanwhile
-	waits   *waits        // pods that wait at Permit, where pods name Workloads; or nil
+	tookCPU time.Duration // of the whole process during it
+	waits   *waits        // pods waiting at Permit, for pods of Workloads; or nil
 }
 
-// liveOptions do not change the answers, where these are not a matter of chance.
+// liveOptions change no answer that is not random upstream.
 type liveOptions struct {
-	late    bool // of the goroutines of one group's preemptions the last one is over first
+	late    bool // the last goroutine of a group's preemptions is the last one to end
 	workers int  // parallelism of the scheduler's plugins; 0 is the configuration's
-	elapsed bool // ScheduleOne is timed, and no cycle looked at a second time
-	watch   bool // client-go's own informers bring the events, through the fake clientset's watches, and each is waited for
+	elapsed bool // ScheduleOne is timed, and cycles are not repeated
+	watch   bool // client-go's own informers deliver the events from the fake clientset's watches; each event is waited for
 }
 
-// liveCycle is a scheduling cycle under way in a goroutine of its own, which never runs while we do.
+// liveCycle is a scheduling cycle in a goroutine that runs only while the harness waits for it.
 type liveCycle struct {
 	popped string
 	uid    types.UID
@@ -102,12 +103,12 @@ type liveCycle struct {
 	message   string
 	nominated string
 	skipped   bool
-	decided   chan struct{} // filtered and scored, or there was nothing to do
-	proceed   chan struct{} // closed to let it go on
-	returned  chan struct{} // closed when ScheduleOne is back
+	decided   chan struct{} // filtering and scoring are done, or there was nothing to do
+	proceed   chan struct{} // closed to continue it
+	returned  chan struct{} // closed when ScheduleOne has returned
 	over      chan struct{} // the failure was handled, or the pod is bound
 	group     *groupCycle   // of a PodGroup's pods, or nil
-	binds     chan struct{} // closed when its binding may go on
+	binds     chan struct{} // closed when its binding may continue
 }
 
 func newLive(rawConfig json.RawMessage, o *liveOptions) (*Live, error) {
@@ -144,7 +145,7 @@ func newLive(rawConfig json.RawMessage, o *liveOptions) (*Live, error) {
 	return l, nil
 }
 
-// close ends a cycle that the history left open, then the scheduler.
+// close ends a cycle that the history left open, then stops the scheduler.
 func (l *Live) close() {
 	l.stop()
 	l.queue.Close()
@@ -156,7 +157,7 @@ func (l *Live) close() {
 
 // ---- cycles
 
-// hook puts our hands on the four places of a cycle where we look or choose; the rest is kube-scheduler's own.
+// hook replaces the four points of a cycle where the harness observes or chooses; everything else is kube-scheduler's own.
 func (l *Live) hook() {
 	fail := l.sched.FailureHandler
 	hookPop(l.sched, func(e *entity) {
@@ -180,7 +181,7 @@ func (l *Live) hook() {
 			l.Cluster.cycleBeside(f, p, state, &pv)
 			_, fits := pv.Scores[cy.Pin]
 			switch {
-			case res.FeasibleNodes == 1: // nothing to choose: it is not scored, and so scoring cannot fail
+			case res.FeasibleNodes == 1: // a single node is not scored, so that scoring cannot fail
 			case fits:
 				res.SuggestedHost = cy.Pin
 			case len(pv.Best) > 0:
@@ -204,7 +205,7 @@ func (l *Live) hook() {
 		cy := l.cycle
 		if cy.group != nil {
 			cy.group.preemptorsHeld()
-			l.clock.Step(time.Nanosecond) // no two pods enter the queue at one time
+			l.clock.Step(time.Nanosecond) // no two pods enter the queue at the same time
 			fail(ctx, f, p, s, n, start)
 			cy.group.failed(p.Pod, s, n)
 			return
@@ -213,7 +214,7 @@ func (l *Live) hook() {
 		if n.Mode() == fwk.ModeOverride {
 			cy.nominated = n.NominatedNodeName
 		}
-		// PreEnqueue asks how far the goroutine is: always as far as its first call.
+		// PreEnqueue checks the goroutine's progress: always up to its first call.
 		for l.preempting(p.Pod.UID) && !l.held.Load() {
 			time.Sleep(20 * time.Microsecond)
 		}
@@ -230,7 +231,7 @@ func (l *Live) hook() {
 	}
 }
 
-// liveFramework tells when the binding goroutine has nothing more to do.
+// liveFramework detects when the binding goroutine is done.
 type liveFramework struct {
 	framework.Framework
 	live     *Live
@@ -238,7 +239,7 @@ type liveFramework struct {
 	postBind bool
 }
 
-// WaitOnPermit begins the binding of a pod of a group: one after the other, and all of them after the cycle.
+// WaitOnPermit starts the binding of a group's pod: one after the other, and all of them after the cycle.
 func (f *liveFramework) WaitOnPermit(ctx context.Context, pod *v1.Pod) *fwk.Status {
 	if f.live.waits != nil {
 		return f.live.waits.wait(ctx, f.Framework, pod)
@@ -254,7 +255,7 @@ func (f *liveFramework) RunPreBindPreFlights(ctx context.Context, state fwk.Cycl
 	return f.Framework.RunPreBindPreFlights(ctx, state, pod, node)
 }
 
-// RunPreBindPlugins and RunBindPlugins run on a goroutine that nobody guards.
+// RunPreBindPlugins and RunBindPlugins run on a goroutine without a panic handler.
 func (f *liveFramework) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	defer f.live.breaks()
 	return f.Framework.RunPreBindPlugins(ctx, state, pod, node)
@@ -269,7 +270,7 @@ func (l *Live) breaks() {
 	if r := recover(); r != nil {
 		l.crash.note(r)
 		close(l.broken)
-		select {} // what it holds is not ours to let go
+		select {} // its locks cannot be released
 	}
 }
 
@@ -288,7 +289,7 @@ func (f *liveFramework) RunPostBindPlugins(ctx context.Context, state fwk.CycleS
 	}
 }
 
-// canPop: Pop would block otherwise. Pods that failed with an error are not popped from the backoff queue early, and with
+// canPop: Pop would block otherwise. Pods that failed with an error are not popped early from the backoff queue, and with
 // SchedulerPopFromBackoffQ off none are.
 func (l *Live) canPop() bool {
 	if len(l.queue.PodsInActiveQ()) > 0 {
@@ -340,7 +341,7 @@ func (l *Live) begin(how *CycleStep) (*liveCycle, error) {
 	return cy, nil
 }
 
-// processCPU is what all threads of this process have taken.
+// processCPU is the CPU time of all threads of this process.
 func processCPU() time.Duration {
 	var use syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &use)
@@ -388,7 +389,8 @@ func (l *Live) end(cy *liveCycle) error {
 	return l.waits.settle(cy.nominated != "")
 }
 
-// preempting: the goroutine of SchedulerAsyncPreemption has more to do for this pod. IsPodRunningPreemption would say no too early.
+// preempting: the goroutine of SchedulerAsyncPreemption has more to do for this pod. IsPodRunningPreemption
+// would return false too early.
 func (l *Live) preempting(uid types.UID) bool {
 	for _, e := range l.preempt {
 		if runningPreemption(e, uid) {
@@ -398,7 +400,7 @@ func (l *Live) preempting(uid types.UID) bool {
 	return false
 }
 
-// heldClient keeps back what that goroutine writes until the cycle that started it is over. Its context is none of ours.
+// heldClient delays that goroutine's writes until the cycle that started it is over. Its context is not derived from ours.
 type heldClient struct {
 	kubernetes.Interface
 	live *Live
@@ -437,7 +439,7 @@ func (p heldPods) Patch(ctx context.Context, name string, t types.PatchType, dat
 func (p heldPods) hold(ctx context.Context) {
 	if ctx.Value(ofCycle{}) == nil {
 		cycle := p.live.cycle
-		if cycle == nil { // the history has ended in an error, and nobody looks any more
+		if cycle == nil { // the history has ended in an error, and no reader is left
 			return
 		}
 		if cycle.group != nil {
@@ -451,7 +453,8 @@ func (p heldPods) hold(ctx context.Context) {
 
 // ---- time
 
-// advance lets virtual time pass, with the queue's two periodic flushes at their times: each whole second, and every 30 s since the start.
+// advance advances virtual time, with the queue's two periodic flushes at their times: each whole second, and
+// every 30 s since the start.
 func (l *Live) advance(d time.Duration) {
 	until := l.clock.Now().Add(d)
 	for {
@@ -477,7 +480,7 @@ func (l *Live) resource(obj runtime.Object) (schema.GroupVersionResource, metav1
 	return gvr, m, err
 }
 
-// create is what a client's create does: the server fills in identity and time.
+// create does the same as a client's create: the server sets UID and creation time.
 func (l *Live) create(obj runtime.Object) error {
 	gvr, m, err := l.resource(obj)
 	if err != nil {
@@ -507,7 +510,8 @@ func (l *Live) createAs(gvr schema.GroupVersionResource, m metav1.Object, obj ru
 	return l.deliver(gvr, m.GetNamespace(), m.GetName(), obj)
 }
 
-// update replaces an object; identity stays, and of a pod also the node and, when the new one has none, the status. False: there is no such object.
+// update replaces an object; metadata stays, and for a pod also the node and, if the new one has none, the status. False:
+// the object does not exist.
 func (l *Live) update(obj runtime.Object, keepStatus bool) (bool, error) {
 	gvr, m, err := l.resource(obj)
 	if err != nil {
@@ -546,7 +550,7 @@ func (l *Live) store(gvr schema.GroupVersionResource, obj runtime.Object) error 
 	if err != nil {
 		return err
 	}
-	if l.factory.watch && ended(obj) { // the fake clientset's watches do not select by field
+	if l.factory.watch && ended(obj) { // the fake clientset's watches ignore field selectors
 		_, err := l.remove(gvr, m.GetNamespace(), m.GetName())
 		return err
 	}
@@ -557,7 +561,7 @@ func (l *Live) store(gvr schema.GroupVersionResource, obj runtime.Object) error 
 	return l.deliver(gvr, m.GetNamespace(), m.GetName(), obj)
 }
 
-// ended: kube-scheduler's watch leaves such pods out.
+// ended: kube-scheduler's watch excludes such pods.
 func ended(obj runtime.Object) bool {
 	p, ok := obj.(*v1.Pod)
 	return ok && (p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed)
@@ -579,7 +583,8 @@ func (l *Live) version(m metav1.Object) {
 	m.SetResourceVersion(strconv.Itoa(l.writes))
 }
 
-// start gives a bound pod the start time that its kubelet would: whole seconds, all different, so that preemption has no ties to break at random.
+// start sets a bound pod's start time as its kubelet would: whole seconds, all different, so that preemption has no
+// ties to break at random.
 func (l *Live) start(p *v1.Pod) {
 	if p.Status.StartTime == nil {
 		l.started++
@@ -595,7 +600,8 @@ func (l *Live) deliver(gvr schema.GroupVersionResource, namespace, name string, 
 	return l.deliverTo(like, namespace, name, obj)
 }
 
-// deliverTo brings one object's change to the informer of its kind and so to all handlers, in the order in which they were added.
+// deliverTo passes one object's change to the informer of its kind and so to all handlers, in the order
+// in which they were added.
 func (l *Live) deliverTo(like runtime.Object, namespace, name string, obj runtime.Object) error {
 	switch o := obj.(type) {
 	case *v1.Node:
@@ -609,7 +615,7 @@ func (l *Live) deliverTo(like runtime.Object, namespace, name string, obj runtim
 	}
 	inf, ok := l.factory.informers[reflect.TypeOf(like)]
 	if !ok {
-		return nil // nobody asked for this kind
+		return nil // no informer for this kind
 	}
 	k := name
 	if namespace != "" {
@@ -637,7 +643,7 @@ func (l *Live) deliverTo(like runtime.Object, namespace, name string, obj runtim
 	return err
 }
 
-// react serves the scheduler's own writes. The client's lock is held: one write at a time.
+// react handles the scheduler's own writes. The client's lock is held: one write at a time.
 func (l *Live) react(a clienttesting.Action) (bool, runtime.Object, error) {
 	gvr, ns := a.GetResource(), a.GetNamespace()
 	switch act := a.(type) {
@@ -677,11 +683,11 @@ func (l *Live) react(a clienttesting.Action) (bool, runtime.Object, error) {
 		}
 		return true, obj, l.store(gvr, obj)
 	}
-	return false, nil, nil // reading
+	return false, nil, nil // reads
 }
 
-// written is what an API server makes of a claim that a pod of a group writes, beside others that write it, too: a version that is not the newest is a conflict, spec
-// and status are written apart, a consumer is there once, and what changes nothing is no write.
+// written does an API server's part for a claim that pods of a group write concurrently: an older version is a conflict,
+// spec and status are separate subresources, a consumer is listed once, and a write without a change is none.
 func (l *Live) written(gvr schema.GroupVersionResource, c *resourceapi.ResourceClaim, subresource string) (*resourceapi.ResourceClaim, bool, error) {
 	obj, err := l.client.Tracker().Get(gvr, c.Namespace, c.Name)
 	if err != nil {
@@ -728,7 +734,7 @@ func (l *Live) patched(gvr schema.GroupVersionResource, a *clienttesting.PatchAc
 	return obj, json.Unmarshal(after, obj)
 }
 
-// bind is what the API server does with a Binding, and the kubelet right after.
+// bind does the API server's part for a Binding, and the kubelet's after it.
 func (l *Live) bind(b *v1.Binding) error {
 	if l.cycle.FailBind {
 		return fmt.Errorf("pod %s: no binding now", b.Name)
@@ -753,7 +759,7 @@ func (l *Live) bind(b *v1.Binding) error {
 	return l.store(gvr, p)
 }
 
-// evict: a pod with finalizers stays, marked as being deleted; any other is gone at once.
+// evict: a pod with finalizers stays, marked as being deleted; any other is deleted immediately.
 func (l *Live) evict(gvr schema.GroupVersionResource, ns, name string) error {
 	obj, err := l.client.Tracker().Get(gvr, ns, name)
 	if err != nil {
@@ -777,7 +783,7 @@ func (l *Live) evict(gvr schema.GroupVersionResource, ns, name string) error {
 
 // ---- informers without goroutines
 
-// syncFactory hands out informers that nobody starts; Live writes their stores and calls their handlers.
+// syncFactory returns informers that are never started; Live writes their stores and calls their handlers.
 type syncFactory struct {
 	informers.SharedInformerFactory
 	mu        sync.Mutex
@@ -812,7 +818,7 @@ type syncInformer struct {
 	seen     []*atomic.Int64 // by each handler
 }
 
-// wait returns when the store holds the object, or no longer does, and every handler has seen every event.
+// wait returns when the store has the object, or no longer has it, and every handler has seen every event.
 func (i *syncInformer) wait(key string, obj runtime.Object) error {
 	version := func(o any) string {
 		m, _ := o.(metav1.Object)
@@ -867,7 +873,7 @@ func (i *syncInformer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, 
 
 func (i *syncInformer) HasSynced() bool { return true }
 
-// synced is always so: histories start with an empty API.
+// synced is always true: histories start with an empty API.
 type synced struct{}
 
 var always = func() chan struct{} { c := make(chan struct{}); close(c); return c }()

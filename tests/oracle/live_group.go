@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The cycle of a PodGroup: its pods are decided together, and those that fit are bound one after the other, in the order in which they were decided, when all are.
+// The cycle of a PodGroup: its pods are decided together; those that fit are bound one after the other, in the order of
+// their decisions, after all are decided.
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// Member is what a cycle made of one pod of a group.
+// Member is a cycle's result for one pod of a group.
 type Member struct {
 	Pod       string  `json:"pod"`
 	Result    *string `json:"result"` // the node, or null when it was not bound
@@ -28,7 +29,7 @@ type Member struct {
 	Nominated string  `json:"nominated,omitempty"`
 }
 
-// entity is what the queue gave to a cycle: a pod, or all pods of a group in the order in which they are decided.
+// entity is what the queue popped for a cycle: a pod, or all pods of a group in the order in which they are decided.
 type entity struct {
 	name  string
 	uid   types.UID // of the pod or of the PodGroup
@@ -43,13 +44,13 @@ type groupCycle struct {
 	change  *sync.Cond
 	members []Member
 	done    map[types.UID]bool
-	waiting map[types.UID]*v1.Pod // their bindings have begun
-	turn    types.UID             // whose binding goes on
+	waiting map[types.UID]*v1.Pod // their bindings have started
+	turn    types.UID             // the pod whose binding continues
 	uid     types.UID             // of the PodGroup, which preempts as a whole
 	rank    map[types.UID]int     // the order in which the pods are decided
-	held    []<-chan struct{}     // goroutines of preemption at their first call, by their contexts, in the order of their pods
-	let     int                   // so many of them go on
-	gone    bool                  // nobody looks any more
+	held    []<-chan struct{}     // preemption goroutines at their first call, by their contexts, in the order of their pods
+	let     int                   // this many of them continue
+	gone    bool                  // no reader is left
 }
 
 func newGroupCycle(l *Live) *groupCycle {
@@ -58,7 +59,7 @@ func newGroupCycle(l *Live) *groupCycle {
 	return g
 }
 
-// begin notes in which order the pods are decided.
+// begin records the order in which the pods are decided.
 func (g *groupCycle) begin(e *entity) {
 	all := e.pods
 	g.uid = e.uid
@@ -72,7 +73,7 @@ func (g *groupCycle) begin(e *entity) {
 	}
 }
 
-// membersBeside gives pods that became active at one time an order, as they were made: upstream takes them from a map.
+// membersBeside orders pods that became active at the same time by creation: upstream takes them from a map.
 func (g *groupCycle) membersBeside(popped *framework.QueuedPodInfo) []*framework.QueuedPodInfo {
 	all := []*framework.QueuedPodInfo{popped}
 	now := g.live.clock.Now()
@@ -103,7 +104,7 @@ func (g *groupCycle) membersBeside(popped *framework.QueuedPodInfo) []*framework
 	return all
 }
 
-// hold keeps a preemptor's goroutine from writing before its turn has come.
+// hold delays a preemptor's goroutine before its first write until it is next.
 func (g *groupCycle) hold(who <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -116,7 +117,7 @@ func (g *groupCycle) hold(who <-chan struct{}) {
 	}
 }
 
-// place says which goroutine goes on when: they run side by side in upstream.
+// place is a goroutine's position in the order: upstream runs them concurrently.
 func (g *groupCycle) place(who <-chan struct{}) int {
 	i := slices.Index(g.held, who)
 	if g.live.late {
@@ -139,7 +140,7 @@ func (g *groupCycle) preempting() int {
 	return n
 }
 
-// preemptorsHeld waits until each of them has come to its first call: PreEnqueue asks how far they are.
+// preemptorsHeld waits until each of them has reached its first call: PreEnqueue checks their progress.
 func (g *groupCycle) preemptorsHeld() {
 	for began := time.Now(); time.Since(began) < cycleTakes; time.Sleep(20 * time.Microsecond) {
 		n := g.preempting()
@@ -152,7 +153,7 @@ func (g *groupCycle) preemptorsHeld() {
 	}
 }
 
-// preempt lets the goroutines of preemption go on, one after the other.
+// preempt lets the preemption goroutines continue, one after the other.
 func (g *groupCycle) preempt() error {
 	n := len(g.held)
 	for i := range n {
@@ -197,7 +198,7 @@ func (g *groupCycle) awaitTurn(p *v1.Pod) {
 	}
 }
 
-// until waits for something to become true; false: it does not in time.
+// until waits for a condition; false: timeout.
 func (g *groupCycle) until(late <-chan time.Time, holds func() bool) bool {
 	stop := make(chan struct{})
 	defer close(stop)
@@ -217,7 +218,7 @@ func (g *groupCycle) until(late <-chan time.Time, holds func() bool) bool {
 	return holds()
 }
 
-// end lets the bindings go on, one after the other. The cycle is over.
+// end lets the bindings continue, one after the other, after the cycle.
 func (g *groupCycle) end(late <-chan time.Time) error {
 	l := g.live
 	var binding []*v1.Pod
@@ -251,7 +252,7 @@ func (g *groupCycle) end(late <-chan time.Time) error {
 	return g.preempt()
 }
 
-// results are in the order of names: which of a group is decided first shows in what they say.
+// results are sorted by name; their messages show the order of decisions.
 func (g *groupCycle) results() []Member {
 	slices.SortFunc(g.members, func(a, b Member) int { return strings.Compare(a.Pod, b.Pod) })
 	return g.members

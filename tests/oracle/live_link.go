@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What upstream does not export. The queue's two periodic flushes: SchedulingQueue.Run starts them on goroutines, one of them by the real clock whatever clock the queue has,
-// and exports neither; Live calls them at their virtual times.
+// Unexported functions of upstream. The queue's two periodic flushes: SchedulingQueue.Run starts them on goroutines, one of
+// them by the real clock regardless of the queue's clock, and exports neither; Live calls them at their virtual times.
 package main
 
 import (
@@ -19,13 +19,13 @@ import (
 //go:linkname flushBackoffQCompleted k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).flushBackoffQCompleted
 func flushBackoffQCompleted(q *queue.PriorityQueue, logger klog.Logger)
 
-// preEnqueuePlugins is what the queue asks, by profile and name.
+// preEnqueuePlugins are the queue's plugins by profile and name.
 func preEnqueuePlugins(q *queue.PriorityQueue) map[string]map[string]fwk.PreEnqueuePlugin {
 	f := reflect.ValueOf(q).Elem().FieldByName("preEnqueuePluginMap")
 	return *(*map[string]map[string]fwk.PreEnqueuePlugin)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// runningPreemption looks into the set of preemptors, which only its goroutine's last line leaves.
+// runningPreemption reads the set of preemptors, from which only the last line of the goroutine removes one.
 func runningPreemption(e *preemptor, uid types.UID) bool {
 	fields := reflect.ValueOf(e).Elem()
 	mu := (*sync.RWMutex)(unsafe.Pointer(fields.FieldByName("mu").UnsafeAddr()))

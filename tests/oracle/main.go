@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// oracle asks the real kube-scheduler, plugin by plugin, what it thinks of a pod and a cluster. See README.md.
+// oracle runs the real kube-scheduler, plugin by plugin, for a pod and a cluster. See README.md.
 package main
 
 import (

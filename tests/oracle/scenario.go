@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Scenario and verdict documents, and how Kubernetes objects are read into them.
+// Scenario and verdict documents, and the decoding of Kubernetes objects in them.
 package main
 
 import (
@@ -23,17 +23,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Scenario is a cluster, an optional scheduler configuration, and the pods to be judged, each alone, against that cluster.
+// Scenario is a cluster, an optional scheduler configuration, and the pods to be judged, each alone, on that cluster.
 type Scenario struct {
 	ID      string            `json:"id"`
 	Note    string            `json:"note,omitempty"`
-	Gates   string            `json:"featureGates,omitempty"` // those it is made for; -feature-gates sets them
+	Gates   string            `json:"featureGates,omitempty"` // its own gates; -feature-gates sets them
 	Config  json.RawMessage   `json:"config,omitempty"`       // KubeSchedulerConfiguration, kubescheduler.config.k8s.io/v1
 	Objects []json.RawMessage `json:"objects"`                // any kind, with apiVersion and kind; pods with spec.nodeName are bound
 	Pending []string          `json:"pending"`                // namespace/name, in the order to be judged
 }
 
-// Rejection is why one node, or all of them, were refused.
+// Rejection is why one node was refused, or all of them.
 type Rejection struct {
 	Plugin  string   `json:"plugin"`
 	Code    string   `json:"code"` // Unschedulable | UnschedulableAndUnresolvable | Pending | Error
@@ -46,26 +46,26 @@ type Score struct {
 	Plugins map[string]int64 `json:"plugins"`
 }
 
-// Preemption is one outcome that kube-scheduler may choose; where several are equally good, all that were seen are listed.
+// Preemption is one possible outcome; of several equally good ones, all that were observed are listed.
 type Preemption struct {
 	Node    string   `json:"node"`
 	Victims []string `json:"victims"`
 }
 
-// PodVerdict is everything kube-scheduler decides about one pod.
+// PodVerdict is kube-scheduler's complete decision about one pod.
 type PodVerdict struct {
 	Pod         string               `json:"pod"`
-	Gated       *Rejection           `json:"gated,omitempty"`       // PreEnqueue keeps it out of the active queue
-	GatedToo    []Rejection          `json:"gatedToo,omitempty"`    // upstream may name any of these as well
-	PreFilter   *Rejection           `json:"preFilter,omitempty"`   // refused before any node was looked at
-	Narrowed    []string             `json:"narrowed,omitempty"`    // PreFilter left only these nodes
+	Gated       *Rejection           `json:"gated,omitempty"`       // PreEnqueue gates it
+	GatedToo    []Rejection          `json:"gatedToo,omitempty"`    // upstream may report any of these as well
+	PreFilter   *Rejection           `json:"preFilter,omitempty"`   // refused before any node was evaluated
+	Narrowed    []string             `json:"narrowed,omitempty"`    // PreFilter's node names
 	Rejected    map[string]Rejection `json:"rejected,omitempty"`    // by node
 	Scores      map[string]Score     `json:"scores,omitempty"`      // by feasible node
 	Best        []string             `json:"best,omitempty"`        // nodes with the highest total, sorted
-	Message     string               `json:"message,omitempty"`     // the FailedScheduling text, preemption's part included
+	Message     string               `json:"message,omitempty"`     // the FailedScheduling text, including preemption's
 	Preemptions []Preemption         `json:"preemptions,omitempty"` // PostFilter nominated one of these
 	Error       string               `json:"error,omitempty"`       // the cycle ended in an error, not in a verdict
-	Any         bool                 `json:"any,omitempty"`         // upstream's answer is a matter of chance: asked again, it gave another
+	Any         bool                 `json:"any,omitempty"`         // random upstream: repeated, it gave another result
 }
 
 // Verdict answers one scenario.
@@ -75,7 +75,7 @@ type Verdict struct {
 	Pods  []PodVerdict `json:"pods"`
 }
 
-// decode turns one JSON object into its typed form with the API server's defaults applied.
+// decode decodes one JSON object into its type, with the API server's defaults.
 func decode(raw []byte) (runtime.Object, error) {
 	obj, gvk, err := legacyscheme.Codecs.UniversalDeserializer().Decode(raw, nil, nil)
 	if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// shrink: the smallest scenario or history that somebody still answers otherwise than kube-scheduler, in the same way.
+// shrink: finds the smallest scenario or history for which a program still differs from kube-scheduler in the same way.
 package main
 
 import (
@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// shrinker holds the case as it is now. A case with steps is a history.
+// shrinker holds the current case. A case with steps is a history.
 type shrinker struct {
 	now     object
 	history bool
-	kind    string // the aspect that differs first
+	kind    string // the first aspect that differs
 	other   []string
 	dir     string
 	tries   int
@@ -42,7 +42,7 @@ func runShrink(args []string) error {
 	s := &shrinker{now: data, slack: *slack, other: strings.Fields(*with)}
 	s.history = data["steps"] != nil
 	mode := "verdict"
-	if gates, _ := data["featureGates"].(string); gates != "" { // those that the case is made for; flags count more
+	if gates, _ := data["featureGates"].(string); gates != "" { // the case's own gates; flags take precedence
 		featureGates = gates + "," + featureGates
 	}
 	if s.history {
@@ -71,7 +71,7 @@ func runShrink(args []string) error {
 		s.kind = ""
 	}
 	fmt.Fprintf(os.Stderr, "%v differs in %s\n", data["id"], differ[0])
-	for before := -1; before != size(s.now); { // smaller in one place may allow more in another
+	for before := -1; before != size(s.now); { // a smaller part may allow removals elsewhere
 		before = size(s.now)
 		for _, part := range []string{"steps", "pending", "objects", "steps"} {
 			if err := s.fewer(part); err != nil {
@@ -109,7 +109,7 @@ func readCase(path, id string) (object, error) {
 
 func size(o object) int { return len(raw(plain(o))) }
 
-// differences asks both about each case: the first aspect in which they differ, or nothing.
+// differences runs both for each case: the first aspect that differs, or "".
 func (s *shrinker) differences(cases []object) ([]string, error) {
 	s.tries += len(cases)
 	var file strings.Builder
@@ -126,7 +126,7 @@ func (s *shrinker) differences(cases []object) ([]string, error) {
 		return nil, err
 	}
 	cmd := exec.Command(s.other[0], append(append([]string{}, s.other[1:]...), path)...)
-	said, _ := cmd.Output() // it may refuse some and answer the rest
+	said, _ := cmd.Output() // it may reject some and answer the rest
 	answers := filepath.Join(s.dir, "answers.jsonl")
 	if err := os.WriteFile(answers, said, 0o644); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (s *shrinker) differences(cases []object) ([]string, error) {
 	return out, nil
 }
 
-// timesAsked is how often kube-scheduler has to differ: cutting makes many cases whose answer is a matter of chance.
+// timesAsked is how often kube-scheduler must differ: removals make many cases with random results.
 const timesAsked = 8
 
 func historyAlwaysDiffers(line []byte, got *HistoryVerdict, slack float64) string {
@@ -165,7 +165,7 @@ func historyAlwaysDiffers(line []byte, got *HistoryVerdict, slack float64) strin
 	return differs
 }
 
-// Cases that kube-scheduler cannot answer do not count: cutting makes many such.
+// Cases that kube-scheduler cannot answer do not count: removals make many of them.
 func historyDiffers(want, got *HistoryVerdict, slack float64) string {
 	if want.Error != "" || want.Any != nil || got == nil || got.Error != "" {
 		return ""
@@ -205,7 +205,7 @@ func with(o object, key string, value any) object {
 	return c
 }
 
-// good returns which cases still differ as wanted, all or only the first ones.
+// good returns which cases still differ in the same way, all or only the first ones.
 func (s *shrinker) good(cases []object, all bool) ([]int, error) {
 	const atOnce = 24
 	var out []int
@@ -223,7 +223,7 @@ func (s *shrinker) good(cases []object, all bool) ([]int, error) {
 	return out, nil
 }
 
-// fewer leaves out parts of one list: halves first, then smaller parts, the last ones first.
+// fewer removes parts of one list: halves first, then smaller parts, the last ones first.
 func (s *shrinker) fewer(part string) error {
 	all, _ := s.now[part].(list)
 	for n := 2; len(all) > 0; {
@@ -248,7 +248,7 @@ func (s *shrinker) fewer(part string) error {
 	return nil
 }
 
-// thinner leaves out fields, the outermost first.
+// thinner removes fields, the outermost first.
 func (s *shrinker) thinner() error {
 	for depth := 3; depth < 14; depth++ {
 		for {
@@ -270,7 +270,7 @@ func (s *shrinker) thinner() error {
 				break
 			}
 			together := s.now
-			for _, i := range slices.Backward(good) { // from the back: places in lists stay what they are
+			for _, i := range slices.Backward(good) { // from the back: indices of earlier elements stay valid
 				together = without(together, paths[i]).(object)
 			}
 			both, err := s.good([]object{together}, true)
@@ -287,7 +287,7 @@ func (s *shrinker) thinner() error {
 	return nil
 }
 
-// pathsTo lists what lies so deep in v and may go: not what makes an object one.
+// pathsTo lists the removable fields at this depth of v: not those that make it an object.
 func pathsTo(v any, at []any, depth int) [][]any {
 	if len(at) == depth {
 		last := at[len(at)-1]

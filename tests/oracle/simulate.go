@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// simulate: kube-scheduler's own plugins place every pending pod, one after the other; a decision log to compare with.
+// simulate: kube-scheduler's own plugins place every pending pod, one after the other; prints a
+// decision log to compare with.
 package main
 
 import (
@@ -37,7 +38,7 @@ func runSimulate(args []string) error {
 			queue = append(queue, p)
 		}
 	}
-	// PrioritySort: higher priority first, then older; names break what the API's one-second clock leaves equal.
+	// PrioritySort: higher priority first, then older; names break ties within the API's resolution of one second.
 	sort.Slice(queue, func(i, j int) bool {
 		a, b := queue[i], queue[j]
 		if x, y := corev1helpers.PodPriority(a), corev1helpers.PodPriority(b); x != y {

@@ -2,7 +2,7 @@
 
 //go:build k8s135
 
-// What kube-scheduler 1.35 calls otherwise than later ones.
+// Names and functions that differ in kube-scheduler 1.35.
 package main
 
 import (
@@ -30,7 +30,7 @@ func preemptorOf(d *defaultpreemption.DefaultPreemption) *preemptor { return d.E
 
 const (
 	versionGates   = ""
-	gatedNominates = false // a pod that PreEnqueue holds back: does its nomination count?
+	gatedNominates = false // does a gated pod's nomination count?
 )
 
 func newInformers(c kubernetes.Interface) informers.SharedInformerFactory {

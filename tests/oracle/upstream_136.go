@@ -2,7 +2,7 @@
 
 //go:build !k8s135 && !k8s137
 
-// What kube-scheduler 1.36 calls otherwise than others.
+// Names and functions that differ in kube-scheduler 1.36.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 
 const (
 	versionGates   = ""
-	gatedNominates = false // a pod that PreEnqueue holds back: does its nomination count?
+	gatedNominates = false // does a gated pod's nomination count?
 )
 
 func newInformers(c kubernetes.Interface) informers.SharedInformerFactory {
@@ -47,7 +47,7 @@ func (l *Live) queued(p *v1.Pod) (*framework.QueuedPodInfo, bool) {
 //go:linkname flushUnschedulable k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).flushUnschedulablePodsLeftover
 func flushUnschedulable(q *queue.PriorityQueue, logger klog.Logger)
 
-// groupUID is that of the pod's PodGroup, if there is one.
+// groupUID is that of the pod's PodGroup, if it exists.
 func groupUID(f informers.SharedInformerFactory, p *v1.Pod) types.UID {
 	g, err := f.Scheduling().V1alpha2().PodGroups().Lister().PodGroups(p.Namespace).Get(*p.Spec.SchedulingGroup.PodGroupName)
 	if err != nil {

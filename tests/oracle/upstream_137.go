@@ -2,7 +2,7 @@
 
 //go:build k8s137
 
-// What kube-scheduler 1.37 calls otherwise than earlier ones.
+// Names and functions that differ in kube-scheduler 1.37.
 package main
 
 import (
@@ -23,9 +23,10 @@ import (
 )
 
 const (
-	// The API server now defaults pod-level resources when it stores a pod, not when it decodes one: decode does it the older way, to the same requests.
+	// The API server now defaults pod-level resources when it stores a pod, not when it decodes one: decode uses the
+	// older way, with the same result.
 	versionGates   = "PodLevelResourcesFixDefaulting=false"
-	gatedNominates = true // a pod that PreEnqueue holds back: does its nomination count?
+	gatedNominates = true // does a gated pod's nomination count?
 )
 
 func newInformers(c kubernetes.Interface) informers.SharedInformerFactory {
@@ -70,7 +71,7 @@ func leavesOf(i *framework.PodGroupInfo) []*framework.PodGroupInfo {
 	return out
 }
 
-// rootOf is the name of the tree that a pod's group is in, or the group's own. Trees are there: their pods are queued.
+// rootOf is the name of the root of a group's tree, or the group's own. The tree exists: its pods are queued.
 func (l *Live) rootOf(p *v1.Pod) string {
 	name := *p.Spec.SchedulingGroup.PodGroupName
 	if !utilfeature.DefaultFeatureGate.Enabled(kubefeatures.CompositePodGroup) {
@@ -92,7 +93,7 @@ func (l *Live) rootOf(p *v1.Pod) string {
 	return name
 }
 
-// queued says of a pod of a group what its group waits for, and gives it its group's turn.
+// queued sets the unschedulable plugins of a group's pod from its group.
 func (l *Live) queued(p *v1.Pod) (*framework.QueuedPodInfo, bool) {
 	i, ok := l.queue.GetPod(p.Name, p.Namespace, p.Spec.SchedulingGroup)
 	if !ok || !groupsOn() || !inGroup(p) {
@@ -107,10 +108,10 @@ func (l *Live) queued(p *v1.Pod) (*framework.QueuedPodInfo, bool) {
 	return &framework.QueuedPodInfo{PodInfo: &framework.PodInfo{Pod: pod}, QueueingParams: g.QueueingParams}, true
 }
 
-// groupUID: whoever is in a group is popped with it.
+// groupUID: all pods of a group are popped with it.
 func groupUID(informers.SharedInformerFactory, *v1.Pod) types.UID { return "" }
 
-// lookAtGroups: pods that wait for their group's object, and those that wait for the end of its cycle.
+// lookAtGroups adds pods that wait for their group's object, and those that wait for the end of its cycle.
 func (l *Live) lookAtGroups(r *StepResult) {
 	for _, p := range l.queue.IncompletePodGroupPodsPods() {
 		r.Incomplete = append(r.Incomplete, key(p))

@@ -2,7 +2,7 @@
 
 //go:build !k8s135
 
-// What is the same from kube-scheduler 1.36 on, but not before.
+// Common to kube-scheduler 1.36 and later.
 package main
 
 import (
@@ -66,14 +66,14 @@ func sameGroup(a, b *v1.Pod) bool {
 	return inGroup(a) && inGroup(b) && *a.Spec.SchedulingGroup.PodGroupName == *b.Spec.SchedulingGroup.PodGroupName
 }
 
-// RunPlacementGeneratePlugins: upstream takes placements from a map, and says of a group what was wrong in the first one.
+// RunPlacementGeneratePlugins: upstream takes placements from a map, and reports the error of the first one.
 func (f *liveFramework) RunPlacementGeneratePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, nodes []fwk.NodeInfo) ([]*fwk.Placement, *fwk.Status) {
 	placements, status := f.Framework.RunPlacementGeneratePlugins(ctx, state, group, nodes)
 	slices.SortFunc(placements, func(a, b *fwk.Placement) int { return strings.Compare(a.Name, b.Name) })
 	return placements, status
 }
 
-// preferFirst lets the first by name of equally good placements win: upstream picks any.
+// preferFirst picks the first by name of equally good placements: upstream picks any.
 func preferFirst(all []fwk.PlacementPluginScores) {
 	var names []string
 	for i := range all {
@@ -85,7 +85,7 @@ func preferFirst(all []fwk.PlacementPluginScores) {
 	}
 }
 
-// waits: the pods of a group are decided together, and none waits at Permit.
+// waits: the pods of a group are decided together; none waits at Permit.
 type waits struct{}
 
 func newWaits(*Live) *waits { return nil }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// verdict: what kube-scheduler says of each pending pod, every node looked at.
+// verdict: kube-scheduler's verdict for each pending pod, with every node evaluated.
 package main
 
 import (
@@ -40,7 +40,7 @@ func runVerdict(args []string) error {
 	defer w.Flush()
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	// A scenario mostly waits for its informers: many at once, written in the order read.
+	// A scenario mostly waits for its informers: many run at once, and answers are written in the order of input.
 	pending := make(chan chan *Verdict, *parallel)
 	readErr := make(chan error, 1)
 	go func() {
@@ -60,7 +60,7 @@ func runVerdict(args []string) error {
 	return <-readErr
 }
 
-// answerScenario says of a scenario that cannot be judged why.
+// answerScenario returns the error of a scenario that cannot be judged.
 func answerScenario(line []byte, preemptTries, ask int) *Verdict {
 	var s Scenario
 	var v *Verdict
@@ -82,11 +82,11 @@ func answerScenario(line []byte, preemptTries, ask int) *Verdict {
 	return v
 }
 
-// alsoSeen marks the pods of which another answer to the same scenario says something else.
+// alsoSeen marks the pods whose verdict differs in another answer to the same scenario.
 func (v *Verdict) alsoSeen(w *Verdict) {
 	for i := range v.Pods {
 		for _, a := range strings.Split(verdictAspects, ",") {
-			if a != "preemption" && !reflect.DeepEqual(aspect(a, &v.Pods[i]), aspect(a, &w.Pods[i])) { // which lists what it has seen
+			if a != "preemption" && !reflect.DeepEqual(aspect(a, &v.Pods[i]), aspect(a, &w.Pods[i])) { // lists all observed choices
 				v.Pods[i].Any = true
 			}
 		}
@@ -113,7 +113,7 @@ func judgeScenario(s *Scenario, preemptTries int) (*Verdict, error) {
 			return nil, err
 		}
 		v.Pods = append(v.Pods, *c.judgePod(f, pod, preemptTries))
-		if err := c.crash.take(); err != nil { // nobody knows what it left locked: the next pod gets a new scheduler
+		if err := c.crash.take(); err != nil { // the panic may have left locks held: the next pod gets a new scheduler
 			v.Pods[len(v.Pods)-1] = PodVerdict{Pod: name, Error: err.Error()}
 			c.stop()
 			if c, err = newCluster(s.Config, s.Objects); err != nil {
@@ -124,7 +124,7 @@ func judgeScenario(s *Scenario, preemptTries int) (*Verdict, error) {
 	return v, nil
 }
 
-// judgePod runs one scheduling cycle up to, not including, the choice among the best nodes.
+// judgePod runs one scheduling cycle up to, but not including, the choice among the best nodes.
 func (c *Cluster) judgePod(f framework.Framework, pod *v1.Pod, preemptTries int) *PodVerdict {
 	pv := &PodVerdict{Pod: key(pod)}
 	defer c.crash.caught()
@@ -157,7 +157,7 @@ func (c *Cluster) judgePod(f framework.Framework, pod *v1.Pod, preemptTries int)
 	return pv
 }
 
-// cycleResult is what a cycle leaves behind for the steps after it.
+// cycleResult is passed to later steps.
 type cycleResult struct {
 	state fwk.CycleState
 	fit   *framework.FitError // nil when a node was found or the cycle failed
@@ -167,7 +167,7 @@ func (c *Cluster) cycle(f framework.Framework, pod *v1.Pod, pv *PodVerdict) cycl
 	return c.cycleBeside(f, pod, nil, pv)
 }
 
-// cycleBeside sees what another cycle state, or nil, knows of the pod's group.
+// cycleBeside runs a cycle with the group state of another cycle, or nil.
 func (c *Cluster) cycleBeside(f framework.Framework, pod *v1.Pod, of fwk.CycleState, pv *PodVerdict) cycleResult {
 	state := framework.NewCycleState()
 	inGroupOf(state, of)
@@ -241,7 +241,7 @@ func (c *Cluster) cycleBeside(f framework.Framework, pod *v1.Pod, of fwk.CycleSt
 	return cy
 }
 
-// nodesInPlacement lists the nodes that a group is tried on, or all.
+// nodesInPlacement lists the nodes of a group's placement, or all.
 func nodesInPlacement(f framework.Framework) ([]fwk.NodeInfo, error) {
 	if s, ok := f.SnapshotSharedLister().(interface {
 		ListNodesInPlacement() ([]fwk.NodeInfo, error)
@@ -256,7 +256,7 @@ func inPlacement(f framework.Framework, n fwk.NodeInfo) bool {
 	return err == nil && slices.Contains(all, n)
 }
 
-// nominatedFits: a pod that was promised a node takes it while it fits, whatever the other nodes would score.
+// nominatedFits: a nominated pod takes its node while it fits, regardless of other nodes' scores.
 func (c *Cluster) nominatedFits(f framework.Framework, pod *v1.Pod, state fwk.CycleState, pv *PodVerdict) bool {
 	if pod.Status.NominatedNodeName == "" {
 		return false

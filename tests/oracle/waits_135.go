@@ -2,8 +2,8 @@
 
 //go:build k8s135
 
-// Pods that wait at Permit for the others of their group of a Workload: 1.35 decides them one by one. Waits end one after the other, in the order in which they
-// began, after the step that has ended them; time runs out in virtual time.
+// Pods that wait at Permit for their group of a Workload: 1.35 decides them one by one. Waits end one after the other, in
+// the order of their start, after the step that has ended them; timeouts are in virtual time.
 package main
 
 import (
@@ -31,12 +31,12 @@ const waitsFor = 5 * time.Minute // workloadmanager.DefaultSchedulingTimeoutDura
 
 func init() { workloadmanager.DefaultSchedulingTimeoutDuration = 24 * time.Hour }
 
-// waits knows every pod that waits. Nothing else runs when it is asked, other than goroutines that have been let go.
+// waits lists all waiting pods. Nothing else runs during a call, except released goroutines.
 type waits struct {
 	live      *Live
 	mu        sync.Mutex
 	all       []*waiter
-	going     *waiter // the one that has been let go
+	going     *waiter // the released one
 	deadlines map[fwk.PodGroupInfo]time.Time
 	ended     []Member
 }
@@ -46,11 +46,11 @@ type waiter struct {
 	f        framework.Framework
 	waits    time.Duration
 	until    time.Time
-	rejected bool // by us, or because it has been deleted
+	rejected bool // by us, or by its deletion
 	released bool
 	turn     chan struct{}
 	over     chan struct{}
-	closes   bool // the event behind its failure ends it
+	closes   bool // the event after its failure ends it
 }
 
 func newWaits(l *Live) *waits {
@@ -62,7 +62,7 @@ func newWaits(l *Live) *waits {
 	return w
 }
 
-// waitsQueue hears of the event that ends the failure of a pod that has waited.
+// waitsQueue sees the event that ends the failure of a pod that has waited.
 type waitsQueue struct {
 	queue.SchedulingQueue
 	waits *waits
@@ -88,7 +88,7 @@ func (f *liveFramework) RejectWaitingPod(uid types.UID) bool {
 	return f.Framework.RejectWaitingPod(uid)
 }
 
-// deadline is what SchedulingTimeout makes of virtual time.
+// deadline is SchedulingTimeout in virtual time.
 func (w *waits) deadline(pod *v1.Pod) time.Time {
 	now := w.live.clock.Now().Truncate(tick)
 	info, err := w.live.sched.WorkloadManager.PodGroupInfo(pod.Namespace, pod.Spec.WorkloadRef)
@@ -139,7 +139,7 @@ func (w *waits) failed(pod *v1.Pod, s *fwk.Status, n *fwk.NominatingInfo, fail f
 	if g == nil {
 		return false
 	}
-	w.live.clock.Step(time.Nanosecond) // no two pods enter the queue at one time
+	w.live.clock.Step(time.Nanosecond) // no two pods enter the queue at the same time
 	fail()
 	m := Member{Pod: key(pod), Message: s.Message()}
 	if n.Mode() == fwk.ModeOverride {
@@ -147,7 +147,7 @@ func (w *waits) failed(pod *v1.Pod, s *fwk.Status, n *fwk.NominatingInfo, fail f
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, err := w.live.factory.Core().V1().Pods().Lister().Pods(pod.Namespace).Get(pod.Name); err == nil { // what is gone has no result
+	if _, err := w.live.factory.Core().V1().Pods().Lister().Pods(pod.Namespace).Get(pod.Name); err == nil { // a deleted pod has no result
 		w.ended = append(w.ended, m)
 	}
 	if s.IsRejected() {
@@ -173,7 +173,7 @@ func (w *waits) bound(pod *v1.Pod, node string) bool {
 	return true
 }
 
-// isSettled: is the pod certain to wait on? preempted: a preemption may have rejected it.
+// ends: is the wait over, by rejection, a result, or because no plugin is left?
 func (p *waiter) ends() bool {
 	wp := p.f.GetWaitingPod(p.pod.UID)
 	if wp == nil || p.rejected || len(wp.GetPendingPlugins()) == 0 {
@@ -182,7 +182,7 @@ func (p *waiter) ends() bool {
 	return reflect.ValueOf(wp).Elem().FieldByName("s").Len() > 0
 }
 
-// settle lets those go whose wait has ended, one after the other. rejects: a preemption may just have rejected some.
+// settle releases those whose wait has ended, one after the other. rejects: a preemption may just have rejected some.
 func (w *waits) settle(rejects bool) error {
 	if w == nil {
 		return nil
@@ -217,12 +217,13 @@ func (w *waits) settle(rejects bool) error {
 	return nil
 }
 
-// expire rejects those whose time is over, as newWaitingPod's timers do.
+// expire rejects those whose timeout has passed, as newWaitingPod's timers do.
 func (w *waits) expire() {
 	if w == nil {
 		return
 	}
-	// The timers of a group end at one time: which goroutine is first is a matter of chance. Here they end in the order in which the pods were made.
+	// The timers of a group fire at the same time: which goroutine is first is random. Here they end in the
+	// order of the pods' creation.
 	slices.SortStableFunc(w.all, func(a, b *waiter) int {
 		now := w.live.clock.Now()
 		if a.until.After(now) || b.until.After(now) {
@@ -239,7 +240,8 @@ func (w *waits) expire() {
 	_ = w.settle(false)
 }
 
-// crashes: a pod that is deleted while it waits is entered once more among those that Permit activates, and 1.35 crashes there. From then on there is no answer.
+// crashes: a pod deleted while it waits is added again to those that Permit activates, and 1.35 crashes there. From
+// then on there is no answer.
 func (w *waits) crashes(err error) bool {
 	return w != nil && strings.Contains(err.Error(), "panic: runtime error: invalid memory address")
 }

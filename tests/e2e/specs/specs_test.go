@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package specs is upstream's own end-to-end suite, as far as it is about scheduling; see run.
+// Package specs runs the scheduling part of upstream's own end-to-end suite; see run.
 package specs
 
 import (
