@@ -14,6 +14,7 @@
 #include "tools/cli/say.h"
 #include "tools/offline/generate/generate.h"
 #include "tools/offline/generate/serialize.h"
+#include "tools/kube/config/config_file.h"
 #include "tools/offline/trace/openb.h"
 
 struct generate_writer {
@@ -148,6 +149,26 @@ static bool parse_profiles(const struct bt_invocation *invocation, uint32_t *pro
 	return true;
 }
 
+/* What gangs are in --kubernetes-version. Returns: enum bt_exit. */
+static int choose_gangs(const struct bt_invocation *invocation, struct bt_generate_options *options)
+{
+	const struct bt_release *release;
+	int status = bt_configuration_release(invocation, &release);
+
+	if (status != BT_EXIT_OK) {
+		return status;
+	}
+	options->workloads = bt_release_has(release, BT_RULE_PODS_NAME_WORKLOADS);
+	if (options->workloads && (options->profiles & BT_PROFILE_TOPOLOGY)) {
+		return bt_invocation_wrong(invocation->command,
+			"--profile topology: Workloads of Kubernetes %s have no topology constraints; use a "
+			"later "
+			"--kubernetes-version, or --profile gangs",
+			release->name);
+	}
+	return BT_EXIT_OK;
+}
+
 int bt_cmd_generate(struct bt_invocation *invocation)
 {
 	struct bt_generate_options options = {
@@ -169,6 +190,10 @@ int bt_cmd_generate(struct bt_invocation *invocation)
 		!parse_count(invocation, "pods", BT_GENERATE_PODS_MAX, &options.pod_n) ||
 		!parse_profiles(invocation, &options.profiles)) {
 		return BT_EXIT_USAGE;
+	}
+	int status = choose_gangs(invocation, &options);
+	if (status != BT_EXIT_OK) {
+		return status;
 	}
 	options.node_n = (uint32_t)node_n;
 	cmd_generate_begin(&writer, invocation, node_n + options.pod_n);

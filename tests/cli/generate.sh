@@ -22,6 +22,16 @@ expect 0 "" "$berth" simulate --feature-gates $gates --decisions racks.jsonl --j
 [ "$(grep -c '"node":"node-' racks.jsonl)" = 640 ] || fail "a gang was not placed"
 expect 0 "all decisions match the journal" "$berth" replay racks.journal
 
+# Gangs of 1.35 are groups of Workloads.
+gates=GenericWorkload=true,GangScheduling=true
+"$berth" generate --nodes 32 --pods 128 --signatures 1 --profile basic,gangs --gang-size 16 --load 0.2 --kubernetes-version 1.35 >gangs.json
+[ "$(grep -c '"kind":"Workload"' gangs.json)" = 8 ] || fail "not 8 Workloads: $(head -3 gangs.json)"
+[ "$(grep -c '"workloadRef":{"name":"[^"]*","podGroup":"workers"}' gangs.json)" = 128 ] || fail "not 128 pods that name them"
+! grep -q PodGroup gangs.json || fail "there are PodGroups of 1.36"
+expect 0 "" "$berth" simulate --kubernetes-version 1.35 --feature-gates $gates --decisions gangs.jsonl gangs.json
+[ "$(grep -c '"node":"node-' gangs.jsonl)" = 128 ] || fail "a gang of Workloads was not placed"
+expect 2 "use a later --kubernetes-version" "$berth" generate --profile topology --kubernetes-version 1.35
+
 printf 'sn,cpu_milli,memory_mib,gpu,model\nn1,32000,262144,2,P100\n' >nodes.csv
 printf 'name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n' >pods.csv
 printf 'p1,1000,1024,1,460,P100,LS,Running,5,90,6\n' >>pods.csv

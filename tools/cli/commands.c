@@ -676,6 +676,12 @@ static const struct bt_option generate_options[] = {
 		.max = 100000,
 		.help = "With profile gangs or topology: put every pod in a PodGroup, of N pods each; the "
 			"last one of a signature has those that are left. 0: some pods, 2 to 64 a group."},
+	{.name = "kubernetes-version",
+		.type = BT_OPTION_TEXT,
+		.argument = "1.MINOR",
+		.default_value = BT_RELEASE_DEFAULT_TEXT,
+		.help = "With profile gangs: which objects gangs are. 1.35: a Workload each, which pods name "
+			"(spec.workloadRef); later: a PodGroup each (spec.schedulingGroup)."},
 	SEED_OPTION(SEED_HELP),
 	{.name = "output",
 		.letter = 'o',

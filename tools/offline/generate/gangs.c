@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Profiles gangs and topology: signatures whose pods come in PodGroups that want all their pods placed, or
- * none; all of them in one rack or zone.
+ * Profiles gangs and topology: signatures whose pods come in PodGroups, or groups of Workloads, that want all
+ * their pods placed, or none; all of them in one rack or zone.
  */
 #include "tools/offline/generate/build.h"
 #include "tools/offline/generate/generate_int.h"
@@ -47,6 +47,31 @@ static void describe_group(const struct bt_gen *gen, const struct bt_gen_signatu
 	}
 }
 
+/* The group of a Workload that is the whole gang. Source: Workload of scheduling.k8s.io/v1alpha1, v1.35.4. */
+#define WORKERS "workers"
+
+/* A Workload of one group, or a PodGroup. Neither priority nor topology is a Workload's. */
+static struct bt_object gang_of(const struct bt_gen *gen, const struct bt_gen_signature *signature,
+	struct bt_arena *scratch, uint64_t number, int32_t min_count)
+{
+	enum bt_kind kind = gen->options.workloads ? BT_KIND_WORKLOAD : BT_KIND_POD_GROUP;
+	uint64_t id = ((uint64_t)(signature - gen->signatures) << 32) + number + 1;
+	struct bt_object gang = bt_gen_object(scratch, kind, id);
+
+	if (gen->options.workloads) {
+		struct bt_workload_group_object *workers = bt_arena_zalloc(scratch, sizeof(*workers));
+
+		*workers = (struct bt_workload_group_object){bt_str(WORKERS), true, min_count};
+		gang.pod_workload.groups = workers;
+		gang.pod_workload.group_n = 1;
+	} else {
+		gang.pod_group.gang = true;
+		gang.pod_group.min_count = min_count;
+		describe_group(gen, signature, scratch, &gang.pod_group);
+	}
+	return gang;
+}
+
 bool bt_gen_join_gang(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_arena *scratch,
 	bt_generate_take *take, void *context)
 {
@@ -59,19 +84,22 @@ bool bt_gen_join_gang(struct bt_gen *gen, struct bt_gen_signature *signature, st
 	uint64_t left = signature->member_n - number * signature->gang_size;
 	bool first = signature->made_n++ % signature->gang_size == 0;
 
-	pod->pod.spec.pod_group = bt_build_text(
+	const struct bt_str name = bt_build_text(
 		scratch, "%.*s-gang-%llu", BT_STR_ARG(signature->name), (unsigned long long)number + 1);
+	if (gen->options.workloads) {
+		pod->pod.spec.workload_ref =
+			(struct bt_workload_reference){.name = name, .pod_group = bt_str(WORKERS)};
+	} else {
+		pod->pod.spec.pod_group = name;
+	}
 	if (!first) {
 		return true;
 	}
-	struct bt_object group = bt_gen_object(
-		scratch, BT_KIND_POD_GROUP, ((uint64_t)(signature - gen->signatures) << 32) + number + 1);
+	struct bt_object gang = gang_of(gen, signature, scratch, number,
+		(int32_t)(left < signature->gang_size ? left : signature->gang_size));
 
-	group.meta.name = pod->pod.spec.pod_group;
-	group.meta.namespace_ = pod->meta.namespace_;
-	group.meta.creation_ns = pod->meta.creation_ns;
-	group.pod_group.gang = true;
-	group.pod_group.min_count = (int32_t)(left < signature->gang_size ? left : signature->gang_size);
-	describe_group(gen, signature, scratch, &group.pod_group);
-	return take(context, &group);
+	gang.meta.name = name;
+	gang.meta.namespace_ = pod->meta.namespace_;
+	gang.meta.creation_ns = pod->meta.creation_ns;
+	return take(context, &gang);
 }
