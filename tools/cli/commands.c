@@ -680,8 +680,10 @@ static const struct bt_option generate_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "1.MINOR",
 		.default_value = BT_RELEASE_DEFAULT_TEXT,
-		.help = "With profile gangs: which objects gangs are. 1.35: a Workload each, which pods name "
-			"(spec.workloadRef); later: a PodGroup each (spec.schedulingGroup)."},
+		.help = "With profile gangs: the version whose objects gangs are. A PodGroup each, which "
+			"pods "
+			"name in spec.schedulingGroup; where that version has none, a Workload each, which "
+			"they name in spec.workloadRef."},
 	SEED_OPTION(SEED_HELP),
 	{.name = "output",
 		.letter = 'o',

@@ -20,8 +20,8 @@ struct bt_generate_options {
 	uint32_t node_n, zone_n, signature_n; /* zone_n and signature_n at least 1 */
 	uint32_t profiles;		      /* a set of enum bt_generate_profile */
 	uint32_t gang_size; /* pods of each PodGroup, with profile gangs, and all pods in one; 0: as drawn */
-	bool workloads; /* gangs are groups of Workloads (BT_RULE_PODS_NAME_WORKLOADS), not PodGroups */
-	double bound;	/* share of bound pods */
+	bool workloads;	    /* gangs are groups of Workloads (BT_RULE_PODS_NAME_WORKLOADS), not PodGroups */
+	double bound;	    /* share of bound pods */
 	double load; /* share of the nodes' CPU that all pods together request; of memory a tenth less */
 	/* Signatures have distinct requests; otherwise they share a few dozen sizes, as in real clusters. */
 	bool distinct_requests;
@@ -39,7 +39,8 @@ typedef bool bt_generate_take(void *context, const struct bt_object *object);
 /*
  * Makes the cluster's objects in this order: namespaces, priority classes, device classes, nodes (each
  * followed by its ResourceSlice), disruption budgets, pods in order of creation (each preceded by its
- * ResourceClaim, and by the PodGroup or Workload whose first member it is). The same options give the same objects.
+ * ResourceClaim, and by the PodGroup or Workload whose first member it is). The same options give the same
+ * objects.
  * Defaults that the API server would set, and that matter to the scheduler, are set.
  * Context : any thread; allocates.
  * Returns : false when take stopped it.
