@@ -464,7 +464,10 @@ static void put_words(struct bt_buf *words, const void *items, size_t bytes)
 
 static void put_exact(struct bt_buf *words, uint32_t slot, struct bt_quantity quantity)
 {
+	uint32_t format = quantity.format; /* the text is written to the pod's status */
+
 	put_words(words, &slot, sizeof(slot));
+	put_words(words, &format, sizeof(format));
 	put_words(words, &quantity.nano, sizeof(quantity.nano));
 }
 

@@ -84,6 +84,133 @@ static void what_cannot_matter_does_not_set_pods_apart(void **state)
 		signature);
 }
 
+/* ---- what claims take of the node ---- */
+
+/* Signatures of a release, which have nothing of the fixture's. */
+static struct bt_signatures *signatures_with_node_claims(struct fixture *f, const char *release)
+{
+	struct bt_signatures *signatures = bt_signatures_create(f->cache->dictionary);
+	static const bool gates[BT_GATE_N] = {[BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES] = true};
+
+	bt_signatures_configure(signatures, bt_release_find(bt_str(release)), gates);
+	return signatures;
+}
+
+static const struct bt_signature *with_status(
+	struct fixture *f, struct bt_signatures *signatures, const char *node_claim)
+{
+	char text[768];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}, spec: {" COMMON
+		"}, status: {nodeAllocatableResourceClaimStatuses: [%s]}}",
+		node_claim);
+	return bt_signatures_intern(signatures, &fixture_read(f, text)->pod);
+}
+
+/* A pod whose claim may take of the node. */
+static const struct bt_signature *with_claim(struct fixture *f, struct bt_signatures *signatures)
+{
+	return bt_signatures_intern(signatures,
+		&fixture_read(f, "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}, spec: "
+				 "{" COMMON ", resourceClaims: [{name: c, resourceClaimName: c}]}}")
+			 ->pod);
+}
+
+#define MAPPING	 "mapping: [{name: cpu, quantity: 1}]"
+#define OVERHEAD "overhead: [{name: cpu, perPod: 1, perContainer: 2}]"
+
+/* The first one, and others that differ from it in one field each; many come to the same requests. */
+static const char *const different_claims[] = {
+	"{resourceClaimName: c, containers: [a, b], " MAPPING ", " OVERHEAD "}",
+	"",
+	"{resourceClaimName: d, containers: [a, b], " MAPPING ", " OVERHEAD "}",
+	"{resourceClaimName: c, containers: [a, z], " MAPPING ", " OVERHEAD "}",
+	"{resourceClaimName: c, containers: [b, a], " MAPPING ", " OVERHEAD "}",
+	"{resourceClaimName: c, containers: [a], " MAPPING ", " OVERHEAD "}",
+	"{resourceClaimName: c, containers: [a, b], " OVERHEAD "}",
+	"{resourceClaimName: c, containers: [a, b], mapping: [{name: cpu, quantity: 2}], " OVERHEAD "}",
+	"{resourceClaimName: c, containers: [a, b], mapping: [{name: memory, quantity: 1}], " OVERHEAD "}",
+	"{resourceClaimName: c, containers: [a, b], mapping: [{name: cpu, quantity: 1}, {name: memory, "
+	"quantity: 0}], " OVERHEAD "}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING "}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING
+	", overhead: [{name: memory, perPod: 1, perContainer: 2}]}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING
+	", overhead: [{name: cpu, perPod: 3, perContainer: 2}]}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING
+	", overhead: [{name: cpu, perPod: 1, perContainer: 4}]}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING ", overhead: [{name: cpu, perContainer: 2}]}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING
+	", overhead: [{name: cpu, perPod: 0, perContainer: 2}]}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING ", overhead: [{name: cpu, perPod: 1}]}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING
+	", overhead: [{name: cpu, perPod: 1, perContainer: 0}]}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING ", " OVERHEAD
+	"}, {resourceClaimName: d, containers: [a]}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING ", " OVERHEAD ", resources: {cpu: 1}}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING ", " OVERHEAD ", resources: {cpu: 2}}",
+	"{resourceClaimName: c, containers: [a, b], " MAPPING ", " OVERHEAD ", resources: {memory: 1}}",
+};
+
+/* The pod of that status, and one that is assumed with what the status says. */
+static void every_field_of_a_node_claim_sets_pods_apart(void **state)
+{
+	static const char *const releases[] = {"1.36", "1.37"};
+	struct fixture *f = *state;
+	const struct bt_signature *shown[COUNT_OF(different_claims)];
+
+	for (size_t r = 0; r < COUNT_OF(releases); r++) {
+		struct bt_signatures *signatures = signatures_with_node_claims(f, releases[r]);
+
+		for (size_t i = 0; i < COUNT_OF(different_claims); i++) {
+			shown[i] = with_status(f, signatures, different_claims[i]);
+			assert_ptr_equal(with_status(f, signatures, different_claims[i]), shown[i]);
+			for (size_t k = 0; k < i; k++) {
+				if (shown[i] == shown[k]) {
+					fail_msg("%s: \"%s\" and \"%s\" share a signature", releases[r],
+						different_claims[i], different_claims[k]);
+				}
+			}
+		}
+		bt_signatures_destroy(signatures);
+	}
+}
+
+/* The last ones have resources, the field of 1.36, which is read instead of mapping. */
+#define WITH_RESOURCES 3
+
+static void every_field_of_a_node_claim_sets_assumed_pods_apart(void **state)
+{
+	enum { N = COUNT_OF(different_claims) - WITH_RESOURCES };
+	struct fixture *f = *state;
+	struct bt_signatures *signatures = signatures_with_node_claims(f, "1.37");
+	const struct bt_signature *base = with_claim(f, signatures), *assumed[N];
+
+	for (size_t i = 0; i < N; i++) {
+		const struct bt_signature *shown = with_status(f, signatures, different_claims[i]);
+
+		assumed[i] = bt_signature_assume(signatures, base, shown->node_claims, shown->node_claim_n);
+		assert_ptr_equal(assumed[i]->assumed_of, base);
+		assert_int_equal(assumed[i]->node_claim_n > 0, i != 1);
+		for (size_t k = 0; k < i; k++) {
+			if (assumed[i] == assumed[k]) {
+				fail_msg("\"%s\" and \"%s\" share a signature", different_claims[i],
+					different_claims[k]);
+			}
+		}
+	}
+	/* The text that is written to the status depends on the notation. */
+	struct bt_exact exact = *assumed[0]->node_claims[0].mapping.items;
+	struct bt_node_claim claim = assumed[0]->node_claims[0];
+
+	claim.mapping.items = &exact;
+	assert_ptr_equal(bt_signature_assume(signatures, base, &claim, 1), assumed[0]);
+	exact.quantity.format = BT_BINARY_SI;
+	assert_ptr_not_equal(bt_signature_assume(signatures, base, &claim, 1), assumed[0]);
+	bt_signatures_destroy(signatures);
+}
+
 /* The signature of a bound pod that requests 700m and one x, with other requests in its status. */
 static const struct bt_signature *running_with(struct fixture *f, const char *requests)
 {
@@ -327,6 +454,8 @@ int main(void)
 		FIXTURE_TEST(equal_pods_share_a_signature),
 		FIXTURE_TEST(what_cannot_matter_does_not_set_pods_apart),
 		FIXTURE_TEST(a_status_sets_pods_apart_only_where_it_tells_of_more_than_the_spec),
+		FIXTURE_TEST(every_field_of_a_node_claim_sets_pods_apart),
+		FIXTURE_TEST(every_field_of_a_node_claim_sets_assumed_pods_apart),
 		FIXTURE_TEST(pods_of_two_namespaces_differ),
 		FIXTURE_TEST(names_demanded_by_every_term_are_collected),
 		FIXTURE_TEST(a_preference_that_cannot_be_parsed_is_kept_as_an_error),
