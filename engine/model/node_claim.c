@@ -252,6 +252,69 @@ const struct bt_node_claim *bt_node_claims_make(struct bt_dictionary *dictionary
 	return claims;
 }
 
+/* ---- as objects ---- */
+
+static struct bt_str keep_text(struct bt_arena *arena, struct bt_str text)
+{
+	return (struct bt_str){bt_arena_copy(arena, text.ptr ? text.ptr : "", text.len), text.len};
+}
+
+static void insert_quantity(struct bt_named_quantity *items, uint32_t n, struct bt_named_quantity item)
+{
+	uint32_t at = n;
+
+	for (; at > 0 && bt_str_cmp(items[at - 1].name, item.name) > 0; at--) {
+		items[at] = items[at - 1];
+	}
+	items[at] = item;
+}
+
+static void insert_overhead(
+	struct bt_node_overhead_object *items, uint32_t n, struct bt_node_overhead_object item)
+{
+	uint32_t at = n;
+
+	for (; at > 0 && bt_str_cmp(items[at - 1].name, item.name) > 0; at--) {
+		items[at] = items[at - 1];
+	}
+	items[at] = item;
+}
+
+struct bt_node_claim_object bt_node_claim_object_of(
+	const struct bt_dictionary *dictionary, struct bt_arena *arena, const struct bt_node_claim *claim)
+{
+	const struct bt_intern *intern = dictionary->intern;
+	struct bt_node_claim_object object = {.claim = keep_text(arena, bt_intern_str(intern, claim->claim)),
+		.mapping_n = claim->mapping.n,
+		.overhead_n = claim->overhead_n};
+
+	object.containers.items = bt_arena_zalloc(arena, (claim->container_n + 1) * sizeof(struct bt_str));
+	object.containers.n = claim->container_n;
+	object.containers.set = true;
+	for (uint32_t i = 0; i < claim->container_n; i++) {
+		object.containers.items[i] = keep_text(arena, bt_intern_str(intern, claim->containers[i]));
+	}
+	object.mapping = bt_arena_zalloc(arena, (claim->mapping.n + 1) * sizeof(*object.mapping));
+	for (uint32_t i = 0; i < claim->mapping.n; i++) {
+		const struct bt_exact *from = &claim->mapping.items[i];
+
+		insert_quantity(object.mapping, i,
+			(struct bt_named_quantity){
+				keep_text(arena, bt_resource_name(dictionary, from->slot)), from->quantity});
+	}
+	object.resources = (struct bt_resource_list){object.mapping, object.mapping_n, true};
+	object.overheads = bt_arena_zalloc(arena, (claim->overhead_n + 1) * sizeof(*object.overheads));
+	for (uint32_t i = 0; i < claim->overhead_n; i++) {
+		const struct bt_node_overhead *from = &claim->overheads[i];
+
+		insert_overhead(object.overheads, i,
+			(struct bt_node_overhead_object){
+				keep_text(arena, bt_resource_name(dictionary, from->slot)), from->has_per_pod,
+				from->has_per_container, from->per_pod, from->per_container});
+	}
+	return object;
+}
+
 /* ---- demand ---- */
 
 /* n times the quantity. */

@@ -66,6 +66,12 @@ const struct bt_pod_sums *bt_pod_sums_make(struct bt_dictionary *dictionary, str
 const struct bt_node_claim *bt_node_claims_make(struct bt_dictionary *dictionary, struct bt_name_refs *held,
 	struct bt_arena *arena, const struct bt_pod_object *pod);
 
+/* The claim as an API object: the mapping, also as resources, and the overheads, both sorted by resource name
+ * as upstream writes them. Texts are copied. Context: the thread that may read the dictionary's names. Owns:
+ * it lives in arena. */
+struct bt_node_claim_object bt_node_claim_object_of(
+	const struct bt_dictionary *dictionary, struct bt_arena *arena, const struct bt_node_claim *claim);
+
 /* The pod's demand with its claims. Owns: it lives in arena. */
 struct bt_claims_demand {
 	struct bt_exacts containers; /* without pod-level requests and overhead */

@@ -58,7 +58,7 @@ YAML
 expect 3 'field="parallelism"' "$berth" run --config=scheduler.yaml
 expect 3 'field="delayCacheUntilActive"' "$berth" run --config=scheduler.yaml
 expect 3 'field="featureGates.CoordinatedLeaderElection"' "$berth" run --kubeconfig=missing.kubeconfig --feature-gates=CoordinatedLeaderElection=true
-expect 3 "berth run does not write status.nodeAllocatableResourceClaimStatuses" \
+expect 3 "missing.kubeconfig: No such file" \
 	"$berth" run --kubeconfig=missing.kubeconfig --kubernetes-version=1.36 --feature-gates=DRANodeAllocatableResources=true
 expect 3 "Failed" "$berth" run --kubeconfig=missing.kubeconfig
 grep -qF "Configuration has no effect" err && fail "something of the defaults is said to have no effect"

@@ -9,6 +9,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
+#include "engine/model/node_claim.h"
 
 #define ARENA_BYTES 1024
 
@@ -511,6 +512,22 @@ static void add_claims(const struct maker *m, uint32_t pod_ix, struct bt_prebind
 	out->claim_n = n;
 }
 
+/* Those that the pod is assumed with; its status may list others from an earlier attempt. */
+static void add_node_claims(const struct maker *m, struct bt_prebind_writes *out)
+{
+	const struct bt_signature *signature = m->signature;
+	uint32_t n = signature->node_claim_n;
+	struct bt_node_claim_object *claims = bt_arena_zalloc(m->arena, n * sizeof(*claims));
+
+	BT_INVARIANT(n == 0 || signature->assumed_of);
+	for (uint32_t i = 0; i < n; i++) {
+		claims[i] = bt_node_claim_object_of(
+			m->view->snapshot->dictionary, m->arena, &signature->node_claims[i]);
+	}
+	out->node_claims = claims;
+	out->node_claim_n = n;
+}
+
 struct bt_prebind_writes *bt_prebind_writes_of(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
@@ -529,8 +546,9 @@ struct bt_prebind_writes *bt_prebind_writes_of(struct bt_engine *engine, uint32_
 	}
 	if (signature->claim_n || signature->extended_n) {
 		add_claims(&m, pod_ix, out);
+		add_node_claims(&m, out);
 	}
-	if (out->volume_n || out->claim_n) {
+	if (out->volume_n || out->claim_n || out->node_claim_n) {
 		return out;
 	}
 	bt_prebind_writes_destroy(out);

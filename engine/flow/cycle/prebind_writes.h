@@ -5,7 +5,7 @@
  * for.
  *
  * Source: BindPodVolumes, bindClaim, createExtendedResourceClaimInAPI, patchPodExtendedResourceClaimStatus
- * and Unreserve, v1.36.3.
+ * and Unreserve, v1.36.3; patchNodeAllocatableResourceClaimStatus, v1.37.2 and v1.36.3.
  */
 #pragma once
 
@@ -80,12 +80,17 @@ struct bt_bind_request_claim {
 	uint32_t mapping_n;
 };
 
-/* All of it. */
+/*
+ * All of it. After all claims, and before devices are waited for, node_claims are patched into the pod's
+ * status.nodeAllocatableResourceClaimStatuses, unless there are none. When a write or the binding fails the
+ * list is cleared, even if this cycle has not written it.
+ */
 struct bt_prebind_writes {
 	struct bt_arena arena;
 	const struct bt_bind_request_volume *volumes;
 	const struct bt_bind_request_claim *claims;
-	uint32_t volume_n, claim_n;
+	const struct bt_node_claim_object *node_claims; /* by the names of the claims */
+	uint32_t volume_n, claim_n, node_claim_n;
 };
 
 /*

@@ -970,6 +970,8 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		.volume_n = writes ? writes->volume_n : 0,
 		.claims = writes ? writes->claims : NULL,
 		.claim_n = writes ? writes->claim_n : 0,
+		.node_claims = writes ? writes->node_claims : NULL,
+		.node_claim_n = writes ? writes->node_claim_n : 0,
 		.extender = slot->extender,
 		.preemption = kind == BT_BIND_REQUEST_EVICT && (slot->others_n || !slot->is_last)
 				      ? slot->preemption

@@ -159,7 +159,8 @@ struct bt_bind_request {
 	 * what happens when one fails). */
 	const struct bt_bind_request_volume *volumes;
 	const struct bt_bind_request_claim *claims;
-	uint32_t volume_n, claim_n;
+	const struct bt_node_claim_object *node_claims;
+	uint32_t volume_n, claim_n, node_claim_n;
 	/* Of a binding, and of its check: the extender that binds the pod, or NULL. The configuration owns
 	 * it. */
 	const struct bt_extender_config *extender;

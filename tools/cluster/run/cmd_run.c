@@ -49,18 +49,6 @@ struct run_command {
 
 /* ---- configuration ---- */
 
-/* Refuses gates for which this command does not write what they need. Returns: whether there are none. */
-static bool gates_are_done(const struct bt_gates *gates, struct bt_buf *out_error)
-{
-	if (gates->on[BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES]) {
-		bt_buf_text(out_error,
-			"the feature gate DRANodeAllocatableResources is on, but berth run does not write "
-			"status.nodeAllocatableResourceClaimStatuses of pods yet; turn it off");
-		return false;
-	}
-	return true;
-}
-
 static int check(struct bt_config *config)
 {
 	struct bt_config_errors errors = {0};
@@ -70,10 +58,6 @@ static int check(struct bt_config *config)
 	if (bt_config_validate(config, &errors) != BT_OK) {
 		bt_config_errors_text(&errors, &text);
 		status = BT_EXIT_INPUT;
-	} else if (!gates_are_done(&config->gates, &text)) {
-		status = BT_EXIT_INPUT;
-	}
-	if (status) {
 		bt_say("berth run: %s\n", text.ptr);
 	}
 	bt_buf_fini(&text);
@@ -121,9 +105,8 @@ static bool is_good(const struct run_command *run, const struct bt_release *bina
 	}
 	int status = bt_configuration_decode(run->invocation, &gates, &run->text, &config, out_error);
 
-	bool good = !status && gates_are_done(&gates, out_error);
 	bt_config_fini(&config);
-	return good;
+	return !status;
 }
 
 /* The configuration has the server's address, and the server's release validates the configuration: the

@@ -323,6 +323,7 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 		.in_flight = s->flags->bindings_in_flight,
 		.host = s->host,
 		.configs_stand_once = bt_release_has(s->config->gates.release, BT_RULE_CONFIGS_STAND_ONCE),
+		.devices_map_alone = bt_release_has(s->config->gates.release, BT_RULE_DEVICES_MAP_ALONE),
 		.preempts_in_turn = !s->config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION],
 		.nominates_waiting = s->config->gates.on[BT_GATE_NOMINATED_NODE_NAME_FOR_EXPECTATION],
 		.json = bt_str_is(connection->content_type, "application/json"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PreBind: volumes, then claims; then the binding is sent. Source: BindPodVolumes and PreBind of
- * DynamicResources, v1.36.3.
+ * PreBind: volumes, then claims, then their node-allocatable resources in the pod's status; then the binding
+ * is sent. Source: BindPodVolumes and PreBind of DynamicResources, v1.36.3.
  *
  *   PV_GET --> PV --> (the next) --> PVC --> (the next) --> NODE --> WAIT --> MADE --> claims --> bind.c
  *                                                            ^         ^-------' |
@@ -41,7 +41,7 @@ struct bt_prebind *bt_prebind_of(struct bt_write_op *op, const struct bt_bind_re
 {
 	struct bt_prebind *prebind;
 
-	if (!bind_request->volume_n && !bind_request->claim_n) {
+	if (!bind_request->volume_n && !bind_request->claim_n && !bind_request->node_claim_n) {
 		return NULL;
 	}
 	prebind = bt_arena_zalloc(&op->arena, sizeof(*prebind));
@@ -56,6 +56,7 @@ struct bt_prebind *bt_prebind_of(struct bt_write_op *op, const struct bt_bind_re
 	for (uint32_t i = 0; i < bind_request->claim_n; i++) {
 		bt_claim_copy(op, &bind_request->claims[i], &prebind->claims[i]);
 	}
+	prebind->node_claims = bt_node_claims_copy(op, bind_request);
 	return prebind;
 }
 
@@ -112,6 +113,10 @@ static void undo_from(struct bt_writer *writer, struct bt_write_op *op, uint32_t
 			return;
 		}
 	}
+	if (prebind->node_claims.len && op->stage != BT_PREBIND_CLEAR_NODE_CLAIMS) {
+		bt_prebind_go(op, BT_PREBIND_CLEAR_NODE_CLAIMS);
+		return;
+	}
 	bt_bind_failed(writer, op, prebind->why, prebind->message);
 }
 
@@ -138,6 +143,8 @@ static void claims_from(struct bt_write_op *op, uint32_t at)
 	op->prebind->at = at;
 	if (at < op->prebind->claim_n) {
 		bt_claim_begin(op);
+	} else if (op->prebind->node_claims.len) {
+		bt_prebind_go(op, BT_PREBIND_NODE_CLAIMS);
 	} else {
 		ready_from(op, 0);
 	}
@@ -197,6 +204,8 @@ void bt_prebind_next(struct bt_writer *writer, struct bt_write_op *op)
 		wait_from(op, next);
 	} else if (op->stage == BT_PREBIND_READY) {
 		ready_from(op, next);
+	} else if (op->stage == BT_PREBIND_NODE_CLAIMS) {
+		ready_from(op, 0);
 	} else {
 		claims_from(op, next);
 	}
@@ -656,6 +665,10 @@ static bool volume_request(struct bt_writer *writer, struct bt_write_op *op, str
 
 static bool request(struct bt_writer *writer, struct bt_write_op *op, struct bt_http_call *out_call)
 {
+	if (op->stage >= BT_PREBIND_NODE_CLAIMS) {
+		bt_node_claims_request(writer, op, out_call);
+		return true;
+	}
 	return op->stage <= BT_PREBIND_MADE ? volume_request(writer, op, out_call)
 					    : bt_claim_request(writer, op, out_call);
 }
@@ -664,6 +677,8 @@ static void answered(struct bt_writer *writer, struct bt_write_op *op, const str
 {
 	if (op->stage <= BT_PREBIND_MADE) {
 		volume_answered(writer, op, answer);
+	} else if (op->stage >= BT_PREBIND_NODE_CLAIMS) {
+		bt_node_claims_answered(writer, op, answer);
 	} else {
 		bt_claim_answered(writer, op, answer);
 	}

@@ -63,6 +63,8 @@ struct bt_prebind {
 	bool knows_migrated;	    /* the CSINode was read, because a volume needs it */
 	struct bt_str made;	    /* the PersistentVolume of the current claim */
 	bool is_bound;		    /* the claim is completely bound to it */
+	/* The pod's status.nodeAllocatableResourceClaimStatuses as JSON; empty: not patched. */
+	struct bt_str node_claims;
 	bool undoes;
 	struct bt_str why, message; /* why it is rolled back */
 };
@@ -96,7 +98,9 @@ enum {
 	BT_PREBIND_READY,
 	BT_PREBIND_UNRESERVE,
 	BT_PREBIND_UNFINALIZE,
-	BT_PREBIND_DELETE
+	BT_PREBIND_DELETE,
+	BT_PREBIND_NODE_CLAIMS, /* node_claims.c's, after the claims */
+	BT_PREBIND_CLEAR_NODE_CLAIMS
 };
 
 /* ---- claims.c ---- */
@@ -114,6 +118,15 @@ void bt_claim_answered(struct bt_writer *writer, struct bt_write_op *op, const s
 
 /* The first step of rolling a claim back. Returns: false when there is nothing to roll back. */
 bool bt_claim_undo(struct bt_write_op *op);
+
+/* ---- node_claims.c: the pod's status.nodeAllocatableResourceClaimStatuses ---- */
+
+/* The list as JSON, in the op's arena. Context: any thread. */
+struct bt_str bt_node_claims_copy(struct bt_write_op *op, const struct bt_bind_request *bind_request);
+void bt_node_claims_request(
+	struct bt_writer *writer, const struct bt_write_op *op, struct bt_http_call *out_call);
+void bt_node_claims_answered(
+	struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer);
 
 /* ---- claim_text.c: JSON of claims; all append to out ---- */
 

@@ -39,6 +39,7 @@ struct bt_writer_options {
 	bool json;		 /* clientConnection.contentType is JSON; else protobuf where it is smaller */
 	const char *host;	 /* for reportingInstance; NULL: this machine's name */
 	bool configs_stand_once; /* BT_RULE_CONFIGS_STAND_ONCE */
+	bool devices_map_alone;	 /* BT_RULE_DEVICES_MAP_ALONE */
 	bool preempts_in_turn;	 /* the gate SchedulerAsyncPreemption is off */
 	bool nominates_waiting;	 /* the gate NominatedNodeNameForExpectation is on */
 	int64_t bind_timeout_ns; /* how long a binding is retried; 0: 30 s. The pipeline's limit */
