@@ -8,33 +8,9 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "tools/cli/emit.h"
-
-/* Writes the report to a file and returns its content. */
-static const char *render(const struct bt_emit *emit, enum bt_emit_format format)
-{
-	static char text[4096];
-	char path[] = "/tmp/test_emit_XXXXXX";
-	struct bt_output output;
-	int fd = mkstemp(path);
-
-	assert_true(fd >= 0);
-	assert_int_equal(bt_output_open(path, BT_OUTPUT_FOLLOWED, &output), BT_OK);
-	bt_emit_write(emit, format, false, &output);
-	assert_int_equal(bt_output_close(&output), 0);
-	ssize_t n = read(fd, text, sizeof(text) - 1);
-
-	assert_true(n >= 0);
-	text[n] = 0;
-	close(fd);
-	unlink(path);
-	return text;
-}
+#include "rendered.h"
 
 static struct bt_emit *make_report(void)
 {
@@ -79,7 +55,7 @@ static void expect(enum bt_emit_format format, const char *want)
 {
 	struct bt_emit *emit = make_report();
 
-	assert_string_equal(render(emit, format), want);
+	assert_string_equal(rendered(emit, format), want);
 	bt_emit_destroy(emit);
 }
 
@@ -129,10 +105,10 @@ static void an_empty_report_is_written_in_every_format(void **state)
 	struct bt_emit *emit = bt_emit_create();
 
 	(void)state;
-	assert_string_equal(render(emit, BT_EMIT_JSON), "{}\n");
-	assert_string_equal(render(emit, BT_EMIT_YAML), "{}\n");
-	assert_string_equal(render(emit, BT_EMIT_TABLE), "");
-	assert_string_equal(render(emit, BT_EMIT_CSV), "section,key,value\n");
+	assert_string_equal(rendered(emit, BT_EMIT_JSON), "{}\n");
+	assert_string_equal(rendered(emit, BT_EMIT_YAML), "{}\n");
+	assert_string_equal(rendered(emit, BT_EMIT_TABLE), "");
+	assert_string_equal(rendered(emit, BT_EMIT_CSV), "section,key,value\n");
 	bt_emit_destroy(emit);
 }
 
@@ -145,8 +121,8 @@ static void empty_sections_are_left_out_of_the_table(void **state)
 	bt_emit_end(emit);
 	bt_emit_begin_object(emit, "nothing");
 	bt_emit_end(emit);
-	assert_string_equal(render(emit, BT_EMIT_TABLE), "");
-	assert_string_equal(render(emit, BT_EMIT_YAML), "none: []\nnothing: {}\n");
+	assert_string_equal(rendered(emit, BT_EMIT_TABLE), "");
+	assert_string_equal(rendered(emit, BT_EMIT_YAML), "none: []\nnothing: {}\n");
 	bt_emit_destroy(emit);
 }
 
@@ -156,9 +132,9 @@ static void control_characters_do_not_reach_the_terminal(void **state)
 
 	(void)state;
 	bt_emit_text(emit, "name", "a\n\x1b[31mb");
-	assert_string_equal(render(emit, BT_EMIT_TABLE), "name  a\\n\\x1b[31mb\n");
+	assert_string_equal(rendered(emit, BT_EMIT_TABLE), "name  a\\n\\x1b[31mb\n");
 	bt_emit_text(emit, "next", "c\xc2\x9b\r\td");
-	assert_string_equal(render(emit, BT_EMIT_CSV),
+	assert_string_equal(rendered(emit, BT_EMIT_CSV),
 		"section,key,value\n,name,\"a\n\\x1b[31mb\"\n,next,\"c\\u009b\\r\td\"\n");
 	bt_emit_destroy(emit);
 }
@@ -172,7 +148,7 @@ static void csv_quotes_each_character_that_needs_it(void **state)
 	bt_emit_text(emit, "b", "\"");
 	bt_emit_text(emit, "c", "x\ny");
 	assert_string_equal(
-		render(emit, BT_EMIT_CSV), "section,key,value\n,a,\"x,y\"\n,b,\"\"\"\"\n,c,\"x\ny\"\n");
+		rendered(emit, BT_EMIT_CSV), "section,key,value\n,a,\"x,y\"\n,b,\"\"\"\"\n,c,\"x\ny\"\n");
 	bt_emit_destroy(emit);
 }
 

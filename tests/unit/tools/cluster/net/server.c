@@ -224,14 +224,14 @@ static void *listen_for(void *context)
 
 	while (poll(fds, 2, -1) > 0 && !fds[1].revents) {
 		struct timeval limit = {.tv_sec = 20};
-		int at_once = 1; /* as Go's servers do; otherwise a small write waits for the
-				  * last one's acknowledgement */
+		int at_once = 1;
 		int fd = accept(server->listener, NULL, NULL);
 
 		if (fd < 0) {
 			continue;
 		}
 		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+		/* As servers in Go do. Otherwise a small write waits for the acknowledgement of the last. */
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof(at_once));
 		struct peer *peer = bt_mem_zalloc(1, sizeof(*peer));
 

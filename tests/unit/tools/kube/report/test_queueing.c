@@ -9,41 +9,29 @@
 #include <cmocka.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engine_fixture.h"
+#include "rendered.h"
 #include "tools/kube/report/queueing.h"
 
 #define SECOND INT64_C(1000000000)
 
 /* The report as CSV lines. */
-static char text[16384];
+static const char *text;
 
 static void report(struct bt_queueing_facts *facts)
 {
-	char path[] = "/tmp/berth-queueing-XXXXXX";
 	struct bt_engine_options options = {0};
 	struct bt_emit *emit = bt_emit_create();
 	struct bt_config config;
-	struct bt_output output;
 	struct bt_gates gates;
 
 	bt_gates_init(&gates, bt_release_default());
 	bt_config_init_default(&config, &gates);
 	struct bt_engine *engine = fixture_engine(&config, &options);
 	bt_report_queueing(emit, engine, facts);
-	int fd = mkstemp(path);
-	assert_true(fd >= 0);
-	assert_int_equal(bt_output_open(path, BT_OUTPUT_FOLLOWED, &output), BT_OK);
-	bt_emit_write(emit, BT_EMIT_CSV, false, &output);
-	assert_int_equal(bt_output_close(&output), 0);
-	ssize_t n = read(fd, text, sizeof(text) - 1);
-	assert_true(n > 0);
-	text[n] = 0;
-	close(fd);
-	unlink(path);
+	text = rendered(emit, BT_EMIT_CSV);
 	bt_emit_destroy(emit);
 	bt_engine_destroy(engine);
 	bt_config_fini(&config);
