@@ -79,11 +79,7 @@ static enum bt_status add(void *handle, const char *build, struct bt_buf *out_er
 	if (plugin->name) {
 		bt_buf_printf(out_error, "plugin \"%s\": ", plugin->name);
 	}
-	enum bt_status status = bt_out_of_tree_add(plugin, bt_str(build), out_error);
-	if (status == BT_OK) {
-		bt_buf_clear(out_error);
-	}
-	return status;
+	return bt_out_of_tree_add(plugin, bt_str(build), out_error);
 }
 
 static bool is_loaded(const void *handle)

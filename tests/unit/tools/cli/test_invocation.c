@@ -10,25 +10,15 @@
 
 #include <string.h>
 
-#include "tools/cli/invocation.h"
+#include "command_line.h"
 
-#define ARGS_MAX 12
-
-/* Splits the line at spaces and parses it as options of the command. */
-static enum bt_parse parse(const char *name, const char *line, struct bt_invocation *out_invocation)
+static enum bt_parse parse(const char *name, const char *words, struct bt_invocation *out_invocation)
 {
-	static char text[256];
-	char *argv[ARGS_MAX + 1] = {text};
-	int argc = 1;
+	static struct command_line line;
+	enum bt_parse result = command_line_parse(&line, name, words);
 
-	assert_true(strlen(line) < sizeof(text) - 8);
-	strcpy(text, "berth");
-	char *rest = strcpy(text + 6, line);
-
-	for (char *word = strtok(rest, " "); word && argc < ARGS_MAX; word = strtok(NULL, " ")) {
-		argv[argc++] = word;
-	}
-	return bt_invocation_parse(bt_command_find(name), argc, argv, out_invocation);
+	*out_invocation = line.invocation;
+	return result;
 }
 
 static void options_and_operands_are_distinguished(void **state)

@@ -14,12 +14,12 @@
 #include <cmocka.h>
 
 #include "engine/base/buf.h"
+#include "folder.h"
 #include "tools/format/input.h"
 #include "tools/format/limits.h"
 
 static struct bt_input *input;
 static struct bt_buf problems;
-static char folder[64];
 
 static void note(void *context, const struct bt_diagnosis *diagnosis)
 {
@@ -31,38 +31,17 @@ static void note(void *context, const struct bt_diagnosis *diagnosis)
 static int setup(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "/tmp/berth-input-XXXXXX");
 	input = bt_input_create(note, NULL);
 	bt_buf_text(&problems, "\n");
-	return mkdtemp(folder) ? 0 : -1;
+	return folder_make(NULL);
 }
 
 static int teardown(void **state)
 {
-	char command[96];
-
 	(void)state;
 	bt_input_destroy(input);
 	bt_buf_fini(&problems);
-	snprintf(command, sizeof(command), "rm -r %s", folder);
-	return system(command);
-}
-
-static const char *path_of(const char *name)
-{
-	static char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return path;
-}
-
-static void put(const char *name, const void *bytes, size_t n)
-{
-	FILE *file = fopen(path_of(name), "wb");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, n, file), n);
-	fclose(file);
+	return folder_remove(NULL);
 }
 
 static void expect_file(const char *name, const char *text, enum bt_format format)
@@ -93,13 +72,13 @@ static void a_directory_is_read_in_order_and_other_names_are_counted(void **stat
 	struct bt_input_file file;
 
 	(void)state;
-	put("b.yaml", "b: 1", 4);
-	put("a.json", "{}", 2);
-	put("notes.txt", "x", 1);
+	write_bytes("b.yaml", "b: 1", 4);
+	write_bytes("a.json", "{}", 2);
+	write_bytes("notes.txt", "x", 1);
 	assert_int_equal(mkdir(path_of("c"), 0700), 0);
-	put("c/z.yml", "{z: 1}", 6);
-	put("c/y.json.gz", gzip_bytes, sizeof(gzip_bytes));
-	put("d.json.zst", zstd_bytes, sizeof(zstd_bytes));
+	write_bytes("c/z.yml", "{z: 1}", 6);
+	write_bytes("c/y.json.gz", gzip_bytes, sizeof(gzip_bytes));
+	write_bytes("d.json.zst", zstd_bytes, sizeof(zstd_bytes));
 	assert_int_equal(symlink(".", path_of("circle")), 0);
 	assert_int_equal(bt_input_add(input, folder), BT_OK);
 	expect_file("a.json", "{}", BT_FORMAT_JSON);
@@ -126,7 +105,7 @@ static void what_a_directory_names_as_objects_and_cannot_be_read_is_named(void *
 	struct bt_input_file file;
 
 	(void)state;
-	put("b.yaml", "b: 1", 4);
+	write_bytes("b.yaml", "b: 1", 4);
 	assert_int_equal(symlink("nowhere", path_of("a.yaml")), 0);
 	assert_int_equal(bt_input_add(input, folder), BT_IO);
 	expect_problem(
@@ -146,7 +125,7 @@ static void what_a_directory_names_as_objects_and_cannot_be_read_is_named(void *
 static void a_directory_without_objects_is_named(void **state)
 {
 	(void)state;
-	put("notes.txt", "x", 1);
+	write_bytes("notes.txt", "x", 1);
 	assert_int_equal(bt_input_add(input, folder), BT_NOT_FOUND);
 	expect_problem("", "the directory holds no .json, .yaml or .yml file; name another directory, or the "
 			   "files themselves");
@@ -155,8 +134,8 @@ static void a_directory_without_objects_is_named(void **state)
 static void a_bad_archive_does_not_stop_the_next_file(void **state)
 {
 	(void)state;
-	put("a.json.gz", gzip_bytes, sizeof(gzip_bytes) - 6);
-	put("b.json", "{}", 2);
+	write_bytes("a.json.gz", gzip_bytes, sizeof(gzip_bytes) - 6);
+	write_bytes("b.json", "{}", 2);
 	assert_int_equal(bt_input_add(input, folder), BT_OK);
 	expect_file("b.json", "{}", BT_FORMAT_JSON);
 	expect_problem("a.json.gz", "the compressed file is cut off; copy it again");
@@ -167,7 +146,7 @@ static void a_cut_off_zstd_file_is_noticed(void **state)
 	struct bt_input_file file;
 
 	(void)state;
-	put("a.json.zst", zstd_bytes, sizeof(zstd_bytes) - 1);
+	write_bytes("a.json.zst", zstd_bytes, sizeof(zstd_bytes) - 1);
 	assert_int_equal(bt_input_add(input, path_of("a.json.zst")), BT_OK);
 	assert_false(bt_input_next(input, &file));
 	expect_problem("a.json.zst", "the compressed file is cut off; copy it again");
@@ -203,7 +182,7 @@ static void what_is_not_unpacked_here_is_refused_with_a_remedy(void **state)
 	(void)state;
 	memcpy(tar + 257, "ustar", 5);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		put("a.yaml", kinds[i].bytes, kinds[i].n);
+		write_bytes("a.yaml", kinds[i].bytes, kinds[i].n);
 		bt_buf_clear(&problems);
 		bt_buf_text(&problems, "\n");
 		assert_int_equal(bt_input_add(input, path_of("a.yaml")), BT_OK);
@@ -224,7 +203,7 @@ static void a_damaged_archive_is_noticed(void **state)
 	(void)state;
 	memcpy(bytes, gzip_bytes, sizeof(bytes));
 	bytes[14] ^= 1;
-	put("a.gz", bytes, sizeof(bytes));
+	write_bytes("a.gz", bytes, sizeof(bytes));
 	assert_int_equal(bt_input_add(input, path_of("a.gz")), BT_OK);
 	assert_false(bt_input_next(input, &file));
 	expect_problem("a.gz", "the compressed file is damaged; copy it again");
@@ -240,7 +219,7 @@ static void a_large_file_is_mapped_whole(void **state)
 	assert_non_null(bytes);
 	memset(bytes, ' ', n);
 	bytes[n - 1] = '}';
-	put("a.json", bytes, n);
+	write_bytes("a.json", bytes, n);
 	assert_int_equal(bt_input_add(input, path_of("a.json")), BT_OK);
 	assert_true(bt_input_next(input, &file));
 	assert_int_equal(file.text.len, n);

@@ -22,6 +22,7 @@
 #include "caught.h"
 #include "client_config_int.h"
 #include "exec_plugin_int.h"
+#include "folder.h"
 #include "pki.h"
 #include "server.h"
 #include "tools/format/base64.h"
@@ -30,7 +31,6 @@
 #define SECOND ((int64_t)1000000000)
 
 static bool over_h2; /* in the second pass */
-static char folder[] = "/tmp/berth-access-XXXXXX";
 
 /* Issuers and owners of the test's certificates. */
 static struct pki_pair authority, other_authority, server_pair, client_pair, other_client;
@@ -44,7 +44,7 @@ static int make_world(void **state)
 	pki_make(&server_pair, &authority, "server", "DNS:api.example,IP:127.0.0.1");
 	pki_make(&client_pair, &authority, "first client", NULL);
 	pki_make(&other_client, &authority, "second client", NULL);
-	return mkdtemp(folder) ? 0 : -1;
+	return folder_make(NULL);
 }
 
 static int end_world(void **state)
@@ -55,36 +55,19 @@ static int end_world(void **state)
 	pki_fini(&server_pair);
 	pki_fini(&client_pair);
 	pki_fini(&other_client);
-	int rc = rmdir(folder);
-
-	strcpy(folder + strlen(folder) - 6, "XXXXXX"); /* for the next test */
-	return rc;
-}
-
-static const char *path_of(const char *name)
-{
-	static char paths[8][256];
-	static unsigned n;
-	char *path = paths[n++ % 8];
-
-	snprintf(path, 256, "%s/%s", folder, name);
-	return path;
+	return rmdir(folder); /* no test leaves a file */
 }
 
 /* As the kubelet does: renames another file over it. */
-static void write_file(const char *name, const char *text, size_t n)
+static void write_file(const char *name, const void *bytes, size_t n)
 {
-	const char *path = path_of(name), *fresh = path_of("fresh");
-	FILE *file = fopen(fresh, "w");
+	const char *fresh = write_bytes("fresh", bytes, n);
 
-	assert_non_null(file);
-	assert_int_equal(fwrite(text, 1, n, file), n);
-	fclose(file);
 	chmod(fresh, 0755);
-	assert_int_equal(rename(fresh, path), 0);
+	assert_int_equal(rename(fresh, path_of(name)), 0);
 }
 
-static void write_text(const char *name, const char *text)
+static void replace_text(const char *name, const char *text)
 {
 	write_file(name, text, strlen(text));
 }
@@ -354,11 +337,11 @@ static void a_token_that_was_refused_is_read_again(void **state)
 	struct way way;
 
 	(void)state;
-	write_text("token", "old\n");
+	replace_text("token", "old\n");
 	start_trusting(&way, &authority, "", "\"tokenFile\": \"token\"");
 	expect_answer(&way, 401, "Bearer old"); /* no change: the response stands */
 	assert_int_equal(server_request_n(way.server), 1);
-	write_text("token", "new\n");
+	replace_text("token", "new\n");
 	expect_answer(&way, 200, "Bearer new");
 	assert_int_equal(server_request_n(way.server), 3);
 	remove_file("token"); /* the previous content stays */
@@ -476,7 +459,7 @@ static void what_tls_cannot_use_is_said_at_once(void **state)
 
 	(void)state;
 	start_server(&way, true);
-	write_text("garbage", "garbage\n");
+	replace_text("garbage", "garbage\n");
 	write_pair(&client_pair);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		write_kubeconfig(&way, "https", cases[i].cluster, cases[i].user);
@@ -508,7 +491,7 @@ static void a_plugin_is_asked_once(void **state)
 	struct way way;
 
 	(void)state;
-	write_text("plugin",
+	replace_text("plugin",
 		"#!/bin/sh\n"
 		"echo run >> \"$(dirname \"$0\")/runs\"\n"
 		"case \"$KUBERNETES_EXEC_INFO\" in *certificate-authority-data*) ca=ca;; esac\n"
@@ -538,7 +521,7 @@ static void a_plugin_gets_the_authority_of_a_file(void **state)
 	bt_base64_encode(bt_buf_view(&authority.certificate_pem), &pem);
 	write_pem("authority", &authority.certificate_pem);
 	write_pem("wanted", &pem);
-	write_text("plugin",
+	replace_text("plugin",
 		"#!/bin/sh\n"
 		"case \"$KUBERNETES_EXEC_INFO\" in\n"
 		"*'\"certificate-authority-data\":\"'\"$(cat \"$(dirname \"$0\")/wanted\")\"'\"'*) "
@@ -560,10 +543,10 @@ static void a_plugin_is_asked_again_when_its_token_is_refused(void **state)
 	struct way way;
 
 	(void)state;
-	write_text("plugin", SAYS("\"token\": \"old\""));
+	replace_text("plugin", SAYS("\"token\": \"old\""));
 	start_trusting(&way, &authority, "", EXEC("", ""));
 	expect_answer(&way, 401, "Bearer old");
-	write_text("plugin", SAYS("\"token\": \"new\""));
+	replace_text("plugin", SAYS("\"token\": \"new\""));
 	expect_answer(&way, 200, "Bearer new");
 	close_way(&way);
 	remove_file("plugin");
@@ -652,7 +635,7 @@ static void plugins_that_fail_are_counted_by_how(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
 		if (scripts[i]) {
-			write_text("plugin", scripts[i]);
+			replace_text("plugin", scripts[i]);
 		} else {
 			remove_file("plugin");
 		}
@@ -674,12 +657,12 @@ static void looking_at_the_authority_s_file_is_counted(void **state)
 	struct way way;
 
 	(void)state;
-	write_text("token", "old\n"); /* rejected, so that files are checked at once */
+	replace_text("token", "old\n"); /* rejected, so that files are checked at once */
 	write_file("ca", authority.certificate_pem.ptr, authority.certificate_pem.len);
 	start_way(&way, ", \"certificate-authority\": \"ca\"", "\"tokenFile\": \"token\"");
 	expect_answer(&way, 401, "Bearer old");
 	assert_int_equal(counts_of(&way).reloads[BT_RELOAD_UNCHANGED], 1);
-	write_text("ca", "");
+	replace_text("ca", "");
 	expect_answer(&way, 401, "Bearer old");
 	assert_int_equal(counts_of(&way).reloads[BT_RELOAD_EMPTY], 1);
 	remove_file("ca");
@@ -739,14 +722,14 @@ static void a_ca_that_becomes_garbage_is_not_taken(void **state)
 	struct way way;
 
 	(void)state;
-	write_text("token", "old\n"); /* rejected, so that files are checked at once */
+	replace_text("token", "old\n"); /* rejected, so that files are checked at once */
 	write_file("ca", authority.certificate_pem.ptr, authority.certificate_pem.len);
 	start_way(&way, ", \"certificate-authority\": \"ca\"", "\"tokenFile\": \"token\"");
 	expect_answer(&way, 401, "Bearer old");
-	write_text("ca", "garbage");
+	replace_text("ca", "garbage");
 	expect_answer(&way, 401, "Bearer old");
 	assert_int_equal(counts_of(&way).reloads[BT_RELOAD_UNPARSED], 1);
-	write_text("token", "new\n");
+	replace_text("token", "new\n");
 	expect_answer(&way, 200, "Bearer new"); /* on its own connection */
 	close_way(&way);
 	remove_file("ca");
@@ -758,7 +741,7 @@ static void a_plugin_that_fails_leaves_calls_unsent(void **state)
 	struct way way;
 
 	(void)state;
-	write_text("plugin", "#!/bin/sh\necho s3cret\nexit 3\n");
+	replace_text("plugin", "#!/bin/sh\necho s3cret\nexit 3\n");
 	start_trusting(&way, &authority, "", EXEC("", ""));
 	assert_int_equal(call(&way), BT_HTTP_UNSENT);
 	assert_non_null(strstr(way.error.ptr, "/plugin: it failed with exit code 3"));
@@ -773,7 +756,7 @@ static void a_client_ends_while_a_plugin_runs(void **state)
 	struct way way;
 
 	(void)state;
-	write_text("plugin", "#!/bin/sh\nsleep 1000\n");
+	replace_text("plugin", "#!/bin/sh\nsleep 1000\n");
 	start_trusting(&way, &authority, "", EXEC("", ""));
 	bt_http_send(way.http, &(struct bt_http_call){.path = bt_str("/x")});
 	struct bt_http_call limited = {.path = bt_str("/y"), .timeout_ns = SECOND / 50};
@@ -825,7 +808,7 @@ static void what_a_plugin_says_is_checked(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bool hangs = strstr(cases[i].error, "in time") != NULL;
 
-		write_text("plugin", cases[i].script);
+		replace_text("plugin", cases[i].script);
 		bt_buf_clear(&error);
 		const struct bt_exec_call call = {.plan = &plan,
 			.server = "https://x",
@@ -862,7 +845,7 @@ static void a_plugin_may_answer_in_yaml(void **state)
 
 	(void)state;
 	snprintf(command, sizeof(command), "%s", path_of("plugin"));
-	write_text("plugin",
+	replace_text("plugin",
 		"#!/bin/sh\ncat <<E\n# from the vault\napiVersion: client.authentication.k8s.io/v1\n"
 		"kind: ExecCredential\nstatus:\n  token: s3cret\n---\nkind: Pod\nE\n");
 	if (!bt_exec_run(&call, &credential, &error)) {
@@ -870,7 +853,7 @@ static void a_plugin_may_answer_in_yaml(void **state)
 	}
 	assert_memory_equal(credential.token.ptr, "s3cret", sizeof("s3cret") - 1);
 	bt_exec_credential_fini(&credential);
-	write_text("plugin", "#!/bin/sh\nprintf 'kind: ExecCredential\\nstatus: [\\n'\n");
+	replace_text("plugin", "#!/bin/sh\nprintf 'kind: ExecCredential\\nstatus: [\\n'\n");
 	assert_false(bt_exec_run(&call, &credential, &error));
 	assert_non_null(strstr(error.ptr, "no ExecCredential in JSON or YAML"));
 	remove_file("plugin");
@@ -893,7 +876,7 @@ static size_t run_script(const char *script, int64_t limit_ns, bool good, const 
 	struct stat about;
 
 	snprintf(command, sizeof(command), "%s", path_of("plugin"));
-	write_text("plugin", script);
+	replace_text("plugin", script);
 	dup2(file, STDERR_FILENO);
 	bool ran = bt_exec_run(
 		&(struct bt_exec_call){
@@ -975,8 +958,8 @@ static void kubeconfig_in_the_environment_counts_outside_a_pod_alone(void **stat
 	char list[600];
 
 	(void)state;
-	write_text("named", CONFIG("https://named:1"));
-	write_text("other", CONFIG("https://other:1"));
+	replace_text("named", CONFIG("https://named:1"));
+	replace_text("other", CONFIG("https://other:1"));
 	snprintf(list, sizeof(list), "%s:%s:%s", path_of("missing"), path_of("other"), path_of("named"));
 	setenv("KUBECONFIG", list, 1);
 	expect_server(&(struct bt_client_config_options){.kubeconfig = path_of("named")}, "https://named:1");
@@ -1002,7 +985,7 @@ static void a_master_alone_gets_no_credentials(void **state)
 	struct bt_buf error = {0};
 
 	(void)state;
-	write_text("named", CONFIG("https://named:1"));
+	replace_text("named", CONFIG("https://named:1"));
 	setenv("KUBECONFIG", path_of("named"), 1);
 	struct bt_client_config *access = bt_client_config_create(
 		&(struct bt_client_config_options){.master = "https://master:1"}, &error);

@@ -13,42 +13,8 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
 #include "tools/cluster/net/plan_int.h"
-
-static char folder[] = "/tmp/berth-kubeconfig-XXXXXX";
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	return rmdir(folder);
-}
-
-static const char *path_of(const char *name)
-{
-	static char paths[8][256];
-	static unsigned n;
-	char *path = paths[n++ % 8];
-
-	snprintf(path, 256, "%s/%s", folder, name);
-	return path;
-}
-
-static const char *write_file(const char *name, const char *text)
-{
-	const char *path = path_of(name);
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-	return path;
-}
 
 static const char good[] = "apiVersion: v1\n"
 			   "kind: Config\n"
@@ -103,7 +69,7 @@ static void expect_text(struct bt_str text, const char *expected)
 
 static void the_current_context_is_followed(void **state)
 {
-	const char *path = write_file("config", good);
+	const char *path = write_text("config", good);
 	struct bt_client_config_plan plan;
 	struct bt_buf error = {0}, wanted = {0};
 
@@ -139,13 +105,13 @@ static void the_current_context_is_followed(void **state)
 
 static void the_first_file_that_names_something_decides(void **state)
 {
-	const char *one = write_file("one", "current-context: a\n"
+	const char *one = write_text("one", "current-context: a\n"
 					    "clusters:\n"
 					    "- {name: c, cluster: {server: 'https://one'}}\n"
 					    "users:\n"
 					    "- {name: u, user: {token: one}}\n");
 	const char *two =
-		write_file("two", "current-context: b\n"
+		write_text("two", "current-context: b\n"
 				  "clusters:\n"
 				  "- {name: c, cluster: {server: 'https://two', tls-server-name: x}}\n"
 				  "- {name: d, cluster: {server: 'https://d'}}\n"
@@ -229,7 +195,7 @@ static void wrong_files_are_reported_by_line_and_remedy(void **state)
 		bt_buf_add(&text, good, (size_t)(at - good));
 		bt_buf_text(&text, cases[i].to);
 		bt_buf_text(&text, at + strlen(cases[i].from));
-		const char *path = write_file("wrong", text.ptr);
+		const char *path = write_text("wrong", text.ptr);
 
 		if (read_files(path, &(struct bt_client_config_options){.kubeconfig = path}, &plan, &error) ||
 			strncmp(error.ptr, path, strlen(path)) != 0 || !strstr(error.ptr, cases[i].error)) {
@@ -253,7 +219,7 @@ static void any_cut_of_a_file_is_an_error_or_a_plan(void **state)
 	for (size_t n = 0; n < sizeof(good); n += 7) {
 		memcpy(text, good, n);
 		text[n] = 0;
-		const char *path = write_file("cut", text);
+		const char *path = write_text("cut", text);
 
 		if (read_files(path, &(struct bt_client_config_options){.kubeconfig = path}, &plan, &error)) {
 			bt_client_config_plan_fini(&plan);
@@ -378,5 +344,5 @@ int main(void)
 		cmocka_unit_test(a_proxy_has_the_port_of_its_scheme),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -11,39 +11,27 @@
 #include <cmocka.h>
 
 #include "caught.h"
+#include "command_line.h"
 
 #include "tools/cluster/run/flags.h"
 
-#define ARGS_MAX 24
-
 /* A parsed command line and its settings. */
 struct line {
-	char text[1024];
-	struct bt_invocation invocation;
+	struct command_line typed;
 	struct bt_run_flags flags;
 };
 
 static enum bt_parse parse(struct line *line, const char *words)
 {
-	char *argv[ARGS_MAX + 1] = {line->text};
-	int argc = 1;
-
-	*line = (struct line){0};
-	assert_true(strlen(words) < sizeof(line->text) - 8);
-	strcpy(line->text, "berth");
-	char *rest = strcpy(line->text + 6, words);
-
-	for (char *word = strtok(rest, " "); word && argc < ARGS_MAX; word = strtok(NULL, " ")) {
-		argv[argc++] = word;
-	}
-	return bt_invocation_parse(bt_command_find("run"), argc, argv, &line->invocation);
+	line->flags = (struct bt_run_flags){0};
+	return command_line_parse(&line->typed, "run", words);
 }
 
 /* Settings that do not depend on the release. */
 static const struct bt_run_flags *read_flags(struct line *line, const char *words)
 {
 	assert_int_equal(parse(line, words), BT_PARSE_RUN);
-	assert_int_equal(bt_run_flags_read(&line->invocation, &line->flags), BT_EXIT_OK);
+	assert_int_equal(bt_run_flags_read(&line->typed.invocation, &line->flags), BT_EXIT_OK);
 	return &line->flags;
 }
 
@@ -57,7 +45,7 @@ static const struct bt_run_flags *read_line(struct line *line, const char *words
 static void drop(struct line *line)
 {
 	bt_run_flags_fini(&line->flags);
-	bt_invocation_fini(&line->invocation);
+	bt_invocation_fini(&line->typed.invocation);
 }
 
 /* The error of a wrong command line on standard error; it must be wrong. */
@@ -67,7 +55,7 @@ static const char *diagnostic(const char *words)
 
 	caught_begin();
 	if (parse(&line, words) != BT_PARSE_WRONG) {
-		int status = bt_run_flags_read(&line.invocation, &line.flags);
+		int status = bt_run_flags_read(&line.typed.invocation, &line.flags);
 
 		status = status ? status : bt_run_flags_settle(&line.flags, bt_release_default());
 		assert_int_equal(status, BT_EXIT_USAGE);
@@ -103,7 +91,7 @@ static void without_flags_the_defaults_are_upstreams_but_for_the_address(void **
 	assert_int_equal(flags->verbosity, 0);
 	assert_int_equal(flags->version, BT_RUN_NO_VERSION);
 	assert_false(flags->shadow);
-	assert_null(bt_invocation_ignored(&line.invocation, 0));
+	assert_null(bt_invocation_ignored(&line.typed.invocation, 0));
 	drop(&line);
 }
 
@@ -122,7 +110,7 @@ static void kubeadms_command_line_is_taken(void **state)
 	assert_string_equal(flags->authorization_kubeconfig, "/etc/kubernetes/scheduler.conf");
 	assert_int_equal(flags->verbosity, 2);
 	bt_config_init_default(&config, &flags->gates);
-	assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+	assert_int_equal(bt_run_flags_apply(&line.typed.invocation, &config), BT_EXIT_OK);
 	assert_true(bt_str_is(config.client_connection.kubeconfig, "/etc/kubernetes/scheduler.conf"));
 	assert_true(config.leader_election.leader_elect.value);
 	bt_config_fini(&config);
@@ -186,7 +174,7 @@ static void election_flags_overrule_a_file_and_client_flags_do_not(void **state)
 	for (int file = 0; file < 2; file++) {
 		read_line(&line, file ? strcat(with_file, words) : words);
 		bt_config_init_default(&config, NULL);
-		assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+		assert_int_equal(bt_run_flags_apply(&line.typed.invocation, &config), BT_EXIT_OK);
 		assert_true(config.leader_election.leader_elect.set);
 		assert_false(config.leader_election.leader_elect.value);
 		assert_true(config.leader_election.lease_duration_ns == INT64_C(90000000000));
@@ -214,7 +202,7 @@ static void profiling_is_switched_off_by_its_flag_unless_a_file_counts(void **st
 	for (size_t i = 0; i < 3; i++) {
 		read_line(&line, words[i]);
 		bt_config_init_default(&config, NULL);
-		assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+		assert_int_equal(bt_run_flags_apply(&line.typed.invocation, &config), BT_EXIT_OK);
 		assert_int_equal(config.enable_profiling.value, i > 0);
 		assert_int_equal(config.enable_contention_profiling.value, i > 0);
 		bt_config_fini(&config);
@@ -232,7 +220,7 @@ static void flags_that_are_not_given_leave_a_file_as_it_is(void **state)
 	bt_config_init_default(&config, NULL);
 	config.leader_election.leader_elect.value = false;
 	config.leader_election.resource_name = bt_str("of the file");
-	assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+	assert_int_equal(bt_run_flags_apply(&line.typed.invocation, &config), BT_EXIT_OK);
 	assert_false(config.leader_election.leader_elect.value);
 	assert_true(bt_str_is(config.leader_election.resource_name, "of the file"));
 	bt_config_fini(&config);
@@ -438,7 +426,7 @@ static void what_the_client_may_send_counts_as_given(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		read_line(&line, rows[i].words);
 		bt_config_init_default(&config, NULL);
-		assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+		assert_int_equal(bt_run_flags_apply(&line.typed.invocation, &config), BT_EXIT_OK);
 		assert_true(config.client_connection.qps == rows[i].qps);
 		assert_int_equal(config.client_connection.burst, rows[i].burst);
 		const struct bt_run_rate rate = bt_run_rate_of(&config.client_connection);
@@ -556,7 +544,7 @@ static void a_lease_needs_a_name_where_there_is_an_election(void **state)
 	read_line(&line,
 		"--leader-elect=false --leader-elect-resource-name= --leader-elect-resource-namespace=");
 	bt_config_init_default(&config, NULL);
-	assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+	assert_int_equal(bt_run_flags_apply(&line.typed.invocation, &config), BT_EXIT_OK);
 	assert_int_equal(config.leader_election.resource_name.len, 0);
 	assert_int_equal(config.leader_election.resource_namespace.len, 0);
 	bt_config_fini(&config);
@@ -608,12 +596,12 @@ static void flags_without_effect_are_taken_and_named(void **state)
 		bt_release_find(bt_str(BT_RELEASE_DEFAULT_TEXT))->before);
 	read_line(&line, text);
 	for (size_t i = 0; i < 4; i++) {
-		const struct bt_option *option = bt_invocation_ignored(&line.invocation, i);
+		const struct bt_option *option = bt_invocation_ignored(&line.typed.invocation, i);
 
 		assert_non_null(option);
 		assert_true(strlen(option->ignored) > 0);
 	}
-	assert_null(bt_invocation_ignored(&line.invocation, 4));
+	assert_null(bt_invocation_ignored(&line.typed.invocation, 4));
 	drop(&line);
 }
 
@@ -639,9 +627,9 @@ static void content_types_without_protobuf_mean_json(void **state)
 		assert_int_equal(bt_run_reads_json(&connection), cases[i].json);
 	}
 	read_line(&line, "--kube-api-content-type=application/json");
-	assert_null(bt_invocation_ignored(&line.invocation, 0));
+	assert_null(bt_invocation_ignored(&line.typed.invocation, 0));
 	bt_config_init(&config, NULL);
-	assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+	assert_int_equal(bt_run_flags_apply(&line.typed.invocation, &config), BT_EXIT_OK);
 	assert_true(bt_run_reads_json(&config.client_connection));
 	bt_config_fini(&config);
 	drop(&line);
@@ -659,7 +647,7 @@ static void metrics_and_values_of_their_labels_can_be_left_out(void **state)
 	assert_true(bt_metric_is_disabled(&flags->serving.metrics, "b"));
 	assert_true(bt_metric_allows(&flags->serving.metrics, "a", "x", bt_str("v2")));
 	assert_false(bt_metric_allows(&flags->serving.metrics, "b", "x", bt_str("v2")));
-	assert_null(bt_invocation_ignored(&line.invocation, 0));
+	assert_null(bt_invocation_ignored(&line.typed.invocation, 0));
 	drop(&line);
 }
 

@@ -33,30 +33,10 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
 #include "tools/cluster/run/sandbox.h"
 
 extern char **environ;
-
-static char folder[] = "/tmp/berth-sandbox-XXXXXX";
-
-static const char *path_of(const char *name)
-{
-	static char paths[4][128];
-	static unsigned n;
-	char *path = paths[n++ % 4];
-
-	snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
-	return path;
-}
-
-static void write_text(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
 
 /* ---- attempts: 0, or an errno ---- */
 
@@ -447,11 +427,11 @@ int main(void)
 		return 0;
 	}
 	report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_non_null(mkdtemp(folder));
+	assert_int_equal(folder_make(NULL), 0);
 	mkdir(path_of("token"), 0700);
 	mkdir(path_of("certs"), 0700);
-	write_text(path_of("token/value"), "token");
-	write_text(path_of("secret"), "secret");
+	write_text("token/value", "token");
+	write_text("secret", "secret");
 	assert_int_equal(symlink(path_of("token/value"), path_of("linked")), 0);
 	own_port = free_port();
 	before.ipv6 = try_socket(AF_INET6, SOCK_DGRAM);
@@ -459,11 +439,6 @@ int main(void)
 	before.machine = try_open(CPUS, O_RDONLY);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
-	unlink(path_of("token/value"));
-	unlink(path_of("secret"));
-	unlink(path_of("linked"));
-	rmdir(path_of("token"));
-	rmdir(path_of("certs"));
-	rmdir(folder);
+	folder_remove(NULL);
 	return failed;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of all nodes for one pod: in which order, with which reasons and scores, and what stands there for
- * a pod without nodes to show.
+ * The table of all nodes for one pod: in which order, with which reasons and scores, and what stands there
+ * for a pod without nodes to show.
  */
 #include "rendered.h"
 #include "trial.h"
