@@ -47,7 +47,8 @@ struct held {
 /* The result for a node. */
 struct node_devices {
 	bool known, pass;
-	bool settled; /* for every allocation */
+	bool settled;  /* for every allocation */
+	bool remapped; /* node_claims and demand are of the slices after a change in mid-cycle */
 	enum dynamic_resources_reason_kind kind;
 	const char *error;
 	const struct bt_allocation *allocations; /* of claims that the cycle allocates; NULL: none */
@@ -679,7 +680,8 @@ static const char *not_shared_now(const struct dynamic_resources_term *term, con
 		       : NULL;
 }
 
-/* Computes the node resources that claims consume. In 1.36 only of claims that the cycle allocates. */
+/* Computes the node resources that claims consume. In 1.36 only of claims that the cycle allocates. view: with
+ * the present slices, as upstream's Filter reads them also when preemption runs it again. */
 static void map_claims(const struct dynamic_resources_term *term, const struct bt_view *view,
 	uint32_t node_ix, struct node_devices *answer)
 {
@@ -726,8 +728,9 @@ static void map_claims(const struct dynamic_resources_term *term, const struct b
 	}
 }
 
-static void spec(const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix,
-	struct node_devices *answer)
+/* present: the view with the slices as they are now. */
+static void spec(const struct dynamic_resources_term *term, const struct bt_view *view,
+	const struct bt_view *present, uint32_t node_ix, struct node_devices *answer)
 {
 	bool *apart = bt_arena_zalloc(view->devices->scratch, term->held_n);
 	bool any = false;
@@ -750,7 +753,7 @@ static void spec(const struct dynamic_resources_term *term, const struct bt_view
 		allocate(term, view, node_ix, answer);
 	}
 	if (answer->pass && view->devices->features.node_allocatable && term->signature->sums) {
-		map_claims(term, view, node_ix, answer);
+		map_claims(term, present, node_ix, answer);
 	}
 	for (uint32_t i = 0; i < term->held_n; i++) {
 		any |= apart[i];
@@ -769,23 +772,46 @@ static void spec(const struct dynamic_resources_term *term, const struct bt_view
 	}
 }
 
+static void compute(const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix,
+	struct node_devices *answer)
+{
+	struct bt_view as_read = *view;
+
+	if (!term->inputs) {
+		spec(term, view, view, node_ix, answer);
+		return;
+	}
+	const struct bt_device_store devices = bt_device_inputs_store(term->inputs);
+	as_read.devices = &devices;
+	spec(term, &as_read, view, node_ix, answer);
+	answer->remapped = true;
+}
+
 static const struct node_devices *answer_of(
 	const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	struct node_devices *answer = &term->answers[node_ix];
 
 	BT_REQUIRE_HOT(node_ix < term->answer_n);
-	if (!answer->known && term->inputs) {
-		const struct bt_device_store devices = bt_device_inputs_store(term->inputs);
-		struct bt_view as_read = *view;
-
-		as_read.devices = &devices;
-		spec(term, &as_read, node_ix, answer);
-	} else if (!answer->known) {
-		spec(term, view, node_ix, answer);
+	if (!answer->known) {
+		compute(term, view, node_ix, answer);
 	}
 	BT_INVARIANT(answer->known && (answer->pass || !answer->allocations));
 	return answer;
+}
+
+/* The same for Filter. After a change of devices in mid-cycle preemption alone filters, and maps the claims
+ * again. */
+static const struct node_devices *filter_answer(
+	const struct dynamic_resources_term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	struct node_devices *answer = &term->answers[node_ix];
+
+	BT_REQUIRE_HOT(node_ix < term->answer_n);
+	if (term->inputs && !answer->remapped && view->devices->features.node_allocatable) {
+		answer->known = false;
+	}
+	return answer_of(term, view, node_ix);
 }
 
 /* Copies the claims, slices and allocations that PreFilter has read. */
@@ -826,7 +852,7 @@ static void dynamic_resources_filter(
 {
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct node_devices *answer = answer_of(term, view, first + i);
+		const struct node_devices *answer = filter_answer(term, view, first + i);
 
 		pass[i] = answer->pass && bt_mapping_fits(view, first + i, answer->demand) &&
 			  !not_shared_now(term, view, first + i, answer);
@@ -835,7 +861,7 @@ static void dynamic_resources_filter(
 
 static const char *failure(const void *term, const struct bt_view *view, uint32_t node_ix)
 {
-	const struct node_devices *answer = answer_of(term, view, node_ix);
+	const struct node_devices *answer = filter_answer(term, view, node_ix);
 
 	return answer->error && !not_shared_now(term, view, node_ix, answer) ? answer->error : NULL;
 }
@@ -843,7 +869,7 @@ static const char *failure(const void *term, const struct bt_view *view, uint32_
 static void dynamic_resources_reject(
 	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
-	const struct node_devices *answer = answer_of(term, view, node_ix);
+	const struct node_devices *answer = filter_answer(term, view, node_ix);
 
 	const char *text = not_shared_now(term, view, node_ix, answer);
 

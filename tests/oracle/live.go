@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	v1 "k8s.io/api/core/v1"
 	resourceapi "k8s.io/api/resource/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -719,19 +720,39 @@ func (l *Live) patched(gvr schema.GroupVersionResource, a *clienttesting.PatchAc
 	if err != nil {
 		return nil, err
 	}
-	if a.GetPatchType() != types.StrategicMergePatchType {
-		return nil, fmt.Errorf("patch type %s", a.GetPatchType())
-	}
 	before, err := json.Marshal(old)
 	if err != nil {
 		return nil, err
 	}
-	after, err := strategicpatch.StrategicMergePatch(before, a.GetPatch(), old)
+	var after []byte
+	switch a.GetPatchType() {
+	case types.StrategicMergePatchType:
+		after, err = strategicpatch.StrategicMergePatch(before, a.GetPatch(), old)
+	case types.MergePatchType:
+		after, err = jsonpatch.MergePatch(before, a.GetPatch())
+	default:
+		err = fmt.Errorf("patch type %s", a.GetPatchType())
+	}
 	if err != nil {
 		return nil, err
 	}
 	obj := reflect.New(reflect.TypeOf(old).Elem()).Interface().(runtime.Object)
-	return obj, json.Unmarshal(after, obj)
+	if err := json.Unmarshal(after, obj); err != nil {
+		return nil, err
+	}
+	// A patch that names another UID is for an object that was deleted.
+	is, err := apimeta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	was, err := apimeta.Accessor(old)
+	if err != nil {
+		return nil, err
+	}
+	if is.GetUID() != was.GetUID() {
+		return nil, apierrors.NewConflict(gvr.GroupResource(), a.GetName(), errors.New("the UID in the patch is another one"))
+	}
+	return obj, nil
 }
 
 // bind does the API server's part for a Binding, and the kubelet's after it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * status.nodeAllocatableResourceClaimStatuses of the pods of a history. A strategic merge patch merges the
- * list by resourceClaimName, and its lists by name.
+ * status.nodeAllocatableResourceClaimStatuses of a history's pods. In 1.37 a strategic merge patch merges the
+ * list by resourceClaimName, and its lists by name; in 1.36 it replaces the list.
  */
 #include "engine/flow/cycle/source.h"
 #include "tools/offline/verdict/api_int.h"
@@ -148,11 +148,14 @@ static uint32_t find_entry(const struct bt_node_claim_object *entries, uint32_t 
 	return at;
 }
 
-/* The entries of the signature join those that the pod has. */
+/* The entries of the signature join those that the pod has, or replace them. */
 static void add_entries(struct bt_api *api, const struct bt_pod_object *pod,
 	const struct bt_signature *signature, struct bt_api_object *stored)
 {
-	uint32_t old_n = pod->node_claim_n, add_n = signature->node_claim_n, n = 0;
+	const struct bt_release *release =
+		bt_engine_cache(api->cluster.engine)->view.devices->features.release;
+	bool replaces = bt_release_has(release, BT_RULE_DEVICES_MAP_ALONE);
+	uint32_t old_n = replaces ? 0 : pod->node_claim_n, add_n = signature->node_claim_n, n = 0;
 	struct bt_node_claim_object *all =
 		bt_arena_zalloc(&api->cluster.arena, (old_n + add_n + 1) * sizeof(*all));
 	struct bt_node_claim_object *add = bt_arena_zalloc(&api->cluster.arena, (add_n + 1) * sizeof(*add));
@@ -174,34 +177,8 @@ static void add_entries(struct bt_api *api, const struct bt_pod_object *pod,
 	stored->node_claim_n = n;
 }
 
-/* 1.37 clears the list, 1.36 deletes the entries of the signature. Source:
- * clearNodeAllocatableResourceClaimStatus, v1.36.3, v1.37.2. */
-static void remove_entries(struct bt_api *api, const struct bt_pod_object *pod,
-	const struct bt_signature *signature, struct bt_api_object *stored)
-{
-	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
-	struct bt_node_claim_object *left =
-		bt_arena_zalloc(&api->cluster.arena, (pod->node_claim_n + 1) * sizeof(*left));
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < pod->node_claim_n &&
-			     bt_release_has(cache->view.devices->features.release, BT_RULE_DEVICES_MAP_ALONE);
-		i++) {
-		bool written = false;
-
-		for (uint32_t j = 0; j < signature->node_claim_n; j++) {
-			written |= bt_str_eq(pod->node_claims[i].claim,
-				bt_intern_str(cache->dictionary->intern, signature->node_claims[j].claim));
-		}
-		if (!written) {
-			left[n++] = merge_entry(api, &pod->node_claims[i], NULL);
-		}
-	}
-	stored->node_claims = left;
-	stored->node_claim_n = n;
-}
-
-/* Source: patchNodeAllocatableResourceClaimStatus, v1.37.2. */
+/* Source: patchNodeAllocatableResourceClaimStatus, clearNodeAllocatableResourceClaimStatus, v1.36.3, v1.37.2;
+ * the list is atomic in 1.36. */
 void bt_api_write_node_claims(
 	struct bt_api *api, struct bt_api_object *stored, const struct bt_signature *signature, bool bound)
 {
@@ -210,7 +187,11 @@ void bt_api_write_node_claims(
 	if (!stored || !signature->assumed_of || signature->node_claim_n == 0) {
 		return;
 	}
-	bt_api_build(api, stored, &object);
-	(bound ? add_entries : remove_entries)(api, &object.pod, signature, stored);
+	if (bound) {
+		bt_api_build(api, stored, &object);
+		add_entries(api, &object.pod, signature, stored);
+	} else {
+		stored->node_claim_n = 0;
+	}
 	stored->node_claims_set = true;
 }
