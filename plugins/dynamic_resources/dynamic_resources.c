@@ -680,7 +680,7 @@ static const char *not_shared_now(const struct dynamic_resources_term *term, con
 		       : NULL;
 }
 
-/* Computes the node resources that claims consume. In 1.36 only of claims that the cycle allocates. view: with
+/* Computes the node resources that claims consume. In 1.36 only of claims that the cycle allocates. view: has
  * the present slices, as upstream's Filter reads them also when preemption runs it again. */
 static void map_claims(const struct dynamic_resources_term *term, const struct bt_view *view,
 	uint32_t node_ix, struct node_devices *answer)
