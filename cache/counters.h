@@ -73,8 +73,8 @@ void bt_counters_touch_namespaces(struct bt_counters *counters);
 void bt_counters_touch_spread_sources(struct bt_counters *counters);
 
 /*
- * Drops signatures without pods on nodes, their terms, and all counters; counters are requested again when
- * needed.
+ * Drops signatures without pods on nodes, their terms, and all counters, which are created
+ * again on the next request.
  * Requires: the caller no longer uses its counters, domain counts, sets of nodes and terms.
  */
 void bt_counters_forget(struct bt_counters *counters, const uint32_t *signature_ixs, uint32_t n);

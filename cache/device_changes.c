@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What an update changes in a claim or class, as far as queueing hints use it. Source: the hints of
+ * What an update changes in a claim or class, for queueing hints. Source: the hints of
  * plugins/dynamicresources and noderesources, v1.36.3.
  */
 #include "cache/devices_int.h"

@@ -25,7 +25,7 @@ const struct bt_snapshot *bt_snapshot_view(const struct bt_snapshot_writer *writ
  */
 uint32_t bt_snapshot_enter(struct bt_snapshot_writer *writer, uint32_t name);
 
-/* Are there so many slots of nodes that are not live that they should be scanned for vacating? left_n: total
+/* Are there enough slots of deleted nodes to scan them for vacating? left_n: total
  * number of pods and nominations that have left nodes. */
 bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *writer, uint64_t left_n);
 

@@ -4,8 +4,8 @@
  * Context: the scheduling thread is the only writer; readers see cache/storage_view.h between writes.
  *
  * A claim that must be bound for a pod, and its future volume, are assumed with the pod:
- *   free --bt_volumes_assume--> assumed --bt_volumes_keep--> assumed for good, until the object is applied
- * anew
+ *
+ *   free --bt_volumes_assume--> assumed --bt_volumes_keep--> assumed until the object is applied again
  *                                  +------bt_volumes_revert--> free
  */
 #pragma once

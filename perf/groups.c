@@ -38,7 +38,7 @@ static void add_group(struct groups *g, const char *name, uint32_t number, int p
 	BT_REQUIRE(status == BT_OK);
 }
 
-/* node_n: the pods are bound to so many nodes, round-robin from this one; 0: they are pending. */
+/* node_n: the pods are bound to this many nodes, round-robin from this one; 0: they are pending. */
 static void add_pods(struct groups *g, const char *name, uint32_t number, int priority, uint32_t pod_n,
 	uint32_t milli, uint32_t node_n)
 {

@@ -20,7 +20,7 @@ enum shapes {
 	SHAPES_OWN  /* each signature its own */
 };
 
-/* A workload whose pods have so many signatures. */
+/* A workload with this many signatures. */
 struct signatures {
 	struct workload w;
 	struct bt_arena arena;

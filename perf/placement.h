@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Cases of the suite placement that have a file of their own.
+ * Cases of the suite placement that are in separate files.
  */
 #pragma once
 
@@ -7,11 +7,11 @@
 
 struct bt_team;
 
-/* Placements of pods of so many signatures, by a team or (NULL) one thread. */
+/* Placements of pods with this many signatures, by a team or (NULL) one thread. */
 struct bt_bench_placing {
 	uint32_t node_n, signature_n;
 	bool plain; /* no selectors, tolerations or preferences */
-	bool own;   /* each signature has a size of its own */
+	bool own;   /* each signature has its own request vector */
 	struct bt_team *team;
 };
 void bt_bench_place(struct bt_bench *bench, const struct bt_bench_placing *placing);

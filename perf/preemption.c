@@ -12,7 +12,7 @@
 #define LOW_PER_NODE 4
 #define VICTIM_MAX   16
 
-/* Adds n pods, so many on each node; 0: they wait. */
+/* Adds n pods, per_node of them to each node; 0: pending. */
 static void add_pods(struct workload *w, uint32_t first, uint32_t n, uint32_t per_node, int priority, int cpu)
 {
 	struct bt_pod_object pod = bt_workload_read(w,

@@ -205,7 +205,7 @@ static void visit(struct bt_bench *bench)
 }
 
 static const struct bt_bench_case cases[] = {
-	/* So many iterations: a million nodes are made once for each run. */
+	/* Limits the iterations: a million nodes are created once for each run. */
 	{"one_node", one_node, NODE_ARGS, VARIANTS * 4000, NULL, false},
 	{"batch_of_100", batch_of_100, NODE_ARGS, VARIANTS *BATCH * 100, NULL, false},
 	{"describe", describe_node, {1000}, 1, 0, NULL, false},

@@ -30,7 +30,7 @@ static const struct bt_queue_options usual = {.initial_backoff_ns = BT_QUEUE_INI
 	.max_unschedulable_ns = BT_QUEUE_MAX_UNSCHEDULABLE,
 	.pop_from_backoff = true};
 
-/* Added, popped and bound; as many kinds as the argument says, of three priorities. Items are pods. */
+/* Added, popped and bound; the argument is the number of kinds; three priorities. Items are pods. */
 static void through(struct bt_bench *bench)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
@@ -71,7 +71,7 @@ static struct bt_queue *make_waiting(
 	return queue;
 }
 
-/* An event that helps none of 100,000 pods of as many kinds as the argument says. Items are events. */
+/* An event that requeues none of 100,000 pods; the argument is the number of kinds. Items are events. */
 static void event(struct bt_bench *bench)
 {
 	const struct bt_cluster_event happened = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};

@@ -390,7 +390,7 @@ static inline uint32_t bt_add_equivalence_key(
 	return n + 1;
 }
 
-/* Up to so many domains keep a class each: nodes are not regrouped whenever a sum changes. */
+/* Up to this many domains have a class each: nodes are not regrouped whenever a sum changes. */
 #define BT_FEW_DOMAINS 16
 
 /* The equivalence key of results that depend on domain sums, or on their sign. */

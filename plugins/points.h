@@ -230,7 +230,7 @@ typedef void bt_plugin_post_filter_fn(const struct bt_post_filter_env *env,
 	struct bt_post_filter_result *out_result, struct bt_buf *out_text);
 
 /* PodGroupPostFilter, after claims of pods: which claim is reserved for the group without need. signature:
- * of a pod of the group, of which none is on a node. Appends what it says. Returns: false, it fails. */
+ * of a pod of the group, of which none is on a node. Appends its message. Returns: false: it fails. */
 typedef bool bt_plugin_group_unreserve_fn(const struct bt_view *view, const struct bt_signature *signature,
 	uint32_t pod_uid, struct bt_claim_release *out_release, struct bt_buf *out_text);
 

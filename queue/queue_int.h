@@ -56,7 +56,7 @@ struct bt_entity {
 	uint8_t best;  /* in flight: enum bt_strategy for its pods, by kept events */
 };
 
-/* A pod's turn. */
+/* Position of a pod in its line. */
 struct bt_active_entry {
 	int64_t timestamp_ns;
 	uint64_t order; /* of arrival */
@@ -255,7 +255,7 @@ uint32_t bt_active_pop(struct bt_queue *queue);
 /* The next slots in the lines, at most cap of them. */
 uint32_t bt_active_look_ahead(const struct bt_queue *queue, uint32_t *out_slots, uint32_t cap);
 
-/* The slot so many places after the first one if there is a single line; else BT_NO_SLOT. */
+/* The slot this many places after the first one if there is a single line; else BT_NO_SLOT. */
 uint32_t bt_active_guess(const struct bt_queue *queue, uint32_t places);
 
 /* Parks the kind of a slot that these plugins have refused. */

@@ -76,7 +76,7 @@ static int run_help(struct bt_invocation *invocation)
 
 static char **arguments; /* of this process */
 
-/* berth run is a program of its own, in the folder of this one (berth_run.c says why). It is given the whole
+/* berth run is a separate program in the same folder (berth_run.c has the reason). It is given the whole
  * command line, which is what ps shows. */
 static int run_beside(struct bt_invocation *invocation)
 {

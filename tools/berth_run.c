@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The program behind berth run. It is one of its own because it brings forty shared libraries for the
+ * The program behind berth run. It is separate because it needs forty shared libraries for the
  * network, whose loading would treble the start of every other command.
  */
 #include <stdio.h>
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 
 	bt_output_reserve_standard();
 	bt_interrupt_install();
-	/* What ps and top show as the program; its other threads have names of their own. */
+	/* The program's name in ps and top; its other threads have their own names. */
 	bt_thread_name_process("berth run");
 	if (argc > 1 && strcmp(argv[1], "run") == 0) { /* started as "berth run" */
 		argc--;

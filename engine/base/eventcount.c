@@ -68,7 +68,7 @@ void bt_eventcount_init(struct bt_eventcount *park)
  */
 uint32_t bt_eventcount_prepare(struct bt_eventcount *park)
 {
-	/* EDGE park.epoch acquire: whoever reads the new key sees the change that it was raised for. */
+	/* EDGE park.epoch acquire: a reader of the new key sees the change that it was raised for. */
 	uint32_t key = bt_load_acquire(&park->epoch);
 
 	BT_TESTPOINT("park.prepare.before_armed");

@@ -198,8 +198,8 @@ struct bt_claim_owner {
 	bool controller;
 };
 
-/* Who a claim is reserved for: a pod, or a PodGroup for all its pods. Without padding: lists are compared
- * bytewise. */
+/* The consumer for which a claim is reserved: a pod, or a PodGroup for all its pods. Without padding:
+ * lists are compared bytewise. */
 struct bt_claim_consumer {
 	uint32_t uid;
 	uint32_t pod_group; /* the name of the PodGroup; BT_NAME_NONE: it is none */

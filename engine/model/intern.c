@@ -445,7 +445,7 @@ uint32_t bt_intern_find(const struct bt_intern *intern, struct bt_str s)
 {
 	uint32_t tag = tag_of(intern, s);
 	struct shard *shard = shard_of(intern, tag);
-	/* EDGE intern.moves acquire: whoever sees a slot moved later also sees a new count. */
+	/* EDGE intern.moves acquire: a thread that sees a slot moved later also sees a new count. */
 	uint64_t state, moves = bt_load_acquire(&shard->moves);
 	uint32_t name = look_up(intern, shard, tag, s, &state);
 

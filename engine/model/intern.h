@@ -5,7 +5,7 @@
  *
  *   (unknown) --bt_intern_hold--> held, by n --bt_intern_release--> (unknown), when n was 1
  *       |                             |
- *       +------bt_intern_add----------+--bt_intern_add, bt_intern_pin--> pinned, for ever
+ *       +------bt_intern_add----------+--bt_intern_add, bt_intern_pin--> pinned, permanently
  *
  * Context: any thread. Lookups of known strings are lock-free; adding and removing takes the lock of a shard.
  */

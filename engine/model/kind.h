@@ -63,7 +63,7 @@ struct bt_kind_info {
 /* Also for BT_KIND_OTHER, which has no words, no store and no event. */
 const struct bt_kind_info *bt_kind_info(enum bt_kind kind);
 
-/* Is the kind watched in the release, as far as its rule goes? */
+/* Does the release, by its rule, watch the kind? */
 bool bt_kind_is_of(const struct bt_kind_info *info, const struct bt_release *release);
 
 /* The default version; empty for BT_KIND_OTHER. */

@@ -576,7 +576,7 @@ struct bt_device_result_object {
 	uint32_t condition_n;
 };
 
-/* Who a ResourceClaim is reserved for. */
+/* A consumer for which a ResourceClaim is reserved. */
 struct bt_claim_consumer_object {
 	struct bt_str api_group, resource, name, uid;
 };

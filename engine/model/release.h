@@ -118,9 +118,9 @@ enum bt_rule {
 	/* With the gate DRAListTypeAttributes, constraints compare lists as sets. Source: AllocatorFeatures,
 	 * dynamicresources.go. */
 	BT_RULE_LISTS_MATCH_AS_SETS,
-	/* With the gate DRANodeAllocatableResources a device says by nodeAllocatableResourceMappings what it
-	 * serves as of its node's resources; pods on the node tell who has its claim, and some container
-	 * names it. Source: nodeallocatabledynamicresources.go. */
+	/* With the gate DRANodeAllocatableResources a device declares its node resources in
+	 * nodeAllocatableResourceMappings; a claim counts for pods on the node whose containers name it.
+	 * Source: nodeallocatabledynamicresources.go. */
 	BT_RULE_DEVICES_MAP_ALONE,
 	/* Without the gate DRADerivedAttributes a request that has any fails. Source: validateDeviceRequest,
 	 * structured/internal of k8s.io/dynamic-resource-allocation. */

@@ -684,7 +684,7 @@ static int compare_names(const void *a, const void *b)
 	return bt_str_cmp(*(const struct bt_str *)a, *(const struct bt_str *)b);
 }
 
-/* Assigns slots to names without one, as far as there is room. */
+/* Assigns slots to names without one, while there is room. */
 static void add_names(struct bt_dictionary *dictionary, const struct bt_pod_object *pod)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;

@@ -52,7 +52,7 @@ struct bt_request_rules {
 /* gates: by enum bt_gate. */
 struct bt_request_rules bt_request_rules_of(const struct bt_release *release, const bool *gates);
 
-/* Is the resource one of those that a pod may ask for as a whole, instead of its containers? Source:
+/* May the resource be requested at pod level, instead of by containers? Source:
  * IsSupportedPodLevelResource, component-helpers, v1.36.3. */
 bool bt_pod_level_name(struct bt_str name);
 

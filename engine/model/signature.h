@@ -107,7 +107,7 @@ struct bt_signature {
 	uint32_t extended_n;
 	/* status.extendedResourceClaimStatus as a name, used only by events; BT_NAME_NONE: none. */
 	uint32_t extended_status;
-	/* Of a pod with claims, where these may take of the node's resources: what it asks for besides; NULL
+	/* Of a pod whose claims may consume node resources: its other requests; NULL
 	 * otherwise. And what claims take of the node that the pod is on. */
 	const struct bt_pod_sums *sums;
 	const struct bt_node_claim *node_claims; /* by the names of the claims */

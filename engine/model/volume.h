@@ -67,7 +67,7 @@ struct bt_pv {
 	uint32_t access_modes;
 	struct bt_quantity capacity;
 	struct bt_labels labels;
-	struct bt_node_selector affinity;     /* of its own */
+	struct bt_node_selector affinity;     /* of its own claim */
 	struct bt_node_selector csi_affinity; /* translated; when has_csi_affinity */
 	bool has_csi_affinity;
 	struct bt_csi_disk disk;

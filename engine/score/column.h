@@ -75,7 +75,7 @@ enum bt_catch_up {
 	BT_CATCH_UP_AND_INDEX /* the same, and after stable rounds the column is indexed from now on */
 };
 
-/* The cheapest way to update a column that is behind by so many changes. Never changes a decision. */
+/* The cheapest way to update a column that is behind by this many changes. Never changes a decision. */
 enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t stable_rounds);
 
 /* For tests: replaces bt_column_choose; NULL: restores it. Context: while no column is updated; the threads

@@ -30,7 +30,7 @@ struct bt_index {
 	bool placed;				/* bt_index_place was called */
 };
 
-/* Bytes of an index over so many slots and values; only those of values that occur are touched. */
+/* Bytes of an index over this many slots and values; only those of values that occur are touched. */
 size_t bt_index_bytes(uint32_t slot_n, uint32_t value_n);
 
 /*

@@ -24,7 +24,7 @@
 /* They are placed again after growth by 1/GROWN_PART. */
 #define GROWN_PART 8
 
-/* The bitmaps of indexes are bound value by value, with at most so many memory mappings; a kernel allows
+/* The bitmaps of indexes are bound value by value, with a limited number of memory mappings; a kernel allows
  * 65,530. Indexes beyond that are not placed. */
 #define INDEX_RANGES 16384
 

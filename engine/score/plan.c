@@ -29,7 +29,7 @@ struct column_entry {
 
 /* Groups of a plan, for other plans whose plugins depend on descriptions in the same way. */
 struct groups_entry {
-	uint64_t changes_at; /* how far the snapshot's changes are in them */
+	uint64_t changes_at; /* the snapshot's changes_end that they include */
 	const char *key;
 	size_t key_bytes;
 	const struct bt_group *groups;
@@ -49,7 +49,7 @@ struct bt_planner {
 	struct bt_planner_env env;
 	bool columns_possible;	 /* every total fits, every plugin declares its dependencies */
 	uint64_t layout_version; /* the snapshot's, of the plans */
-	bool plain;		 /* of that: as in struct bt_plan */
+	bool plain;		 /* as in struct bt_plan */
 	uint64_t plain_at;	 /* the snapshot's changes_end that plain includes */
 	uint64_t taint_sets_at;	 /* the snapshot's taint_set_version of the groups' keys */
 	struct bt_arena arena;	 /* plans and terms */
@@ -666,7 +666,7 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 	return y;
 }
 
-/* What is allocatable on a node, as the bits of all amounts together. */
+/* All allocatable amounts of a node, ORed together. */
 static uint64_t amount_bits(const struct bt_snapshot *snapshot, uint32_t node_ix)
 {
 	int64_t bits = 0;
@@ -702,7 +702,7 @@ static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 
 /* ---- nodes that change in place ---- */
 
-/* A plan that is behind by more than 1/CHANGES_SHARE of the nodes is made again. */
+/* A plan that is behind by more than 1/CHANGES_SHARE of the nodes is rebuilt. */
 #define CHANGES_SHARE 4
 
 static bool is_far_behind(const struct bt_snapshot *snapshot, uint64_t at)
@@ -717,7 +717,7 @@ static uint32_t change_at(const struct bt_snapshot *snapshot, uint64_t at)
 	return snapshot->changes[at & snapshot->changes_mask];
 }
 
-/* Brings what the planner knows of all nodes up to the snapshot's changes. */
+/* Updates the planner's facts about all nodes by the snapshot's changes. */
 static void planner_follow(struct bt_planner *planner)
 {
 	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
@@ -735,7 +735,7 @@ static void planner_follow(struct bt_planner *planner)
 	}
 }
 
-/* Brings terms with a table by taint set up to the sets. */
+/* Updates terms with a table by taint set for new sets. */
 static bool follow_taint_sets(struct bt_plan *plan, const struct bt_snapshot *snapshot)
 {
 	bool fits = true;
@@ -790,7 +790,7 @@ static bool plan_follow(struct bt_planner *planner, struct bt_plan *plan)
 	return true;
 }
 
-/* Makes a plan, and brings groups that it shares with another one up to date. */
+/* Makes a plan, and updates groups that it shares with another one. */
 static struct bt_plan *plan_anew(struct bt_planner *planner, const struct bt_signature *signature)
 {
 	struct bt_plan *plan = make_plan(planner, signature);

@@ -116,9 +116,9 @@ static struct bt_str claim_text(const struct claim_mapper *m, const struct bt_ma
 	return claim->name ? text_of(m, claim->name) : bt_str(BT_EXTENDED_CLAIM);
 }
 
-/* ---- what one claim comes to ---- */
+/* ---- the resources of one claim ---- */
 
-/* What it has come to so far: room for every entry of its devices. */
+/* The resources so far; has room for every entry of its devices. */
 struct mapped {
 	struct bt_exact *mapping;
 	struct bt_node_overhead *overheads;
@@ -301,7 +301,7 @@ static void name_containers(
 	out->containers = containers;
 }
 
-/* Returns: false when the cycle fails. out: claim BT_NAME_NONE: it comes to nothing. */
+/* Returns: false when the cycle fails. out: claim BT_NAME_NONE: no resources. */
 static bool map_claim(struct claim_mapper *m, const struct bt_mapped_claim *claim, struct bt_node_claim *out)
 {
 	struct bt_arena *scratch = m->view->devices->scratch;
@@ -350,7 +350,7 @@ static void insert_claim(const struct claim_mapper *m, struct bt_node_claim *cla
 	claims[at] = *claim;
 }
 
-/* ---- is it covered by what the pod asks for as a whole? ---- */
+/* ---- do the pod-level requests cover the claims? ---- */
 
 /* Source: validatePodLevelResourcesCoverDRA, v1.37.2; validatePodLevelRequestsCoverDRA, v1.36.3. */
 static bool requests_cover(const struct claim_mapper *m, const struct bt_claims_demand *demand)

@@ -22,8 +22,8 @@ struct bt_mapped_claim {
 enum bt_mapping_outcome {
 	BT_MAPS_NOTHING = 0, /* no device of theirs has to do with the node's resources */
 	BT_MAPPED,	     /* claims and demand are set */
-	BT_MAPPING_REFUSED,  /* text says why, of any pod and preemption */
-	BT_MAPPING_FAILED    /* text says why the cycle fails */
+	BT_MAPPING_REFUSED,  /* text: the reason, for every pod and for preemption */
+	BT_MAPPING_FAILED    /* text: why the cycle fails */
 };
 
 struct bt_mapping {

@@ -15,7 +15,7 @@ struct constraints {
 	const struct bt_spread_constraint *items; /* of any kind */
 	uint32_t n;
 	bool match_label_keys;
-	const struct bt_selector *selector; /* instead of their own; NULL: their own */
+	const struct bt_selector *selector; /* instead of the pod's; NULL: the pod's */
 	bool invalid;
 	const struct bt_intern *intern;
 };

@@ -31,7 +31,7 @@ void bt_progress_end(struct bt_progress *progress);
 /* Reads the clock and draws when due; for callers that wait. */
 void bt_progress_look(struct bt_progress *progress);
 
-/* Writes the progress text after so many seconds, in at most columns characters: a narrow terminal gets a
+/* Writes the progress text after a number of seconds, in at most columns characters: a narrow terminal gets a
  * shorter bar or none, and a truncated label. Returns: as snprintf. */
 int bt_progress_text(
 	const struct bt_progress *progress, double seconds, unsigned columns, char *out_text, size_t cap);

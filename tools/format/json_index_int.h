@@ -17,7 +17,7 @@
 struct bt_json_window {
 	const char *base;   /* token i begins at base + index[i] */
 	size_t next_offset; /* start of the next window */
-	bool next_in_word;  /* it begins inside a number or a word, which is no token of its own */
+	bool next_in_word;  /* it starts inside a number or word, so it is no token */
 	uint32_t n;
 	enum bt_status status; /* the error after the last token */
 	size_t error_offset;

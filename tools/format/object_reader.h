@@ -36,7 +36,7 @@ void bt_object_reader_destroy(struct bt_object_reader *reader);
 enum bt_status bt_object_reader_add_path(struct bt_object_reader *reader, const char *path);
 
 /*
- * Lets helper_n threads decode ahead in long JSON lists, in ranges of so many bytes (0: default), a few per
+ * Lets helper_n threads decode ahead in long JSON lists, in ranges of range_bytes (0: default), a few per
  * thread. Objects, their order and reports are the same as without. Context: before the first object.
  */
 void bt_object_reader_read_ahead(struct bt_object_reader *reader, uint32_t helper_n, size_t range_bytes);

@@ -42,7 +42,7 @@ struct yaml_entry {
 	uint64_t hash;
 	size_t start, end;	   /* of "key":value, in the output */
 	size_t key_start, key_len; /* the key's JSON text, in the output */
-	size_t mapping;		   /* entry_base of its mapping; with the depth it says which one */
+	size_t mapping;		   /* entry_base of its mapping; with the depth it identifies the mapping */
 	uint32_t depth;
 	bool merged; /* may be replaced */
 };
@@ -328,8 +328,7 @@ static bool merge_object(struct bt_yaml *yaml, struct bt_str text, const yaml_ma
 	return true;
 }
 
-/* The value of a merge key is complete: takes it back and writes its members instead. Earlier mappings win.
- */
+/* The value of a merge key is complete: replaces it by its members. Earlier mappings win. */
 static bool merge(struct bt_yaml *yaml, const yaml_mark_t *mark)
 {
 	struct yaml_level *level = &yaml->levels[yaml->level_n - 1];

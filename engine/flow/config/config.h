@@ -165,7 +165,7 @@ enum bt_status bt_config_resolve(const struct bt_config *config, uint32_t profil
 const void *bt_resolved_args(const struct bt_resolved_profile *profile, const char *plugin);
 
 /*
- * Resolves every profile in turn, and checks that all use the same QueueSort.
+ * Resolves each profile, and checks that all use the same QueueSort.
  * Returns : BT_OK; BT_INVALID with one error added, the first that upstream reports.
  */
 enum bt_status bt_config_check_profiles(const struct bt_config *config, struct bt_config_errors *errors);

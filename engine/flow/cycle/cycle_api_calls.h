@@ -63,7 +63,7 @@ struct bt_api_victim {
 	const struct bt_api_pod *pod;
 	bool terminating; /* already being deleted: no call */
 	bool in_memory;	  /* waiting on Permit or in PreBind: its cycle is ended, nothing is deleted */
-	bool rejected; /* the same where a pod that waits on Permit is rejected, and events do not say so */
+	bool rejected;	  /* the same for a pod rejected while it waits on Permit, without an event */
 };
 
 /* The result of a pod's cycle, with the objects that calls refer to. */

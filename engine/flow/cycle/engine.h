@@ -267,7 +267,8 @@ struct bt_cache *bt_engine_cache(struct bt_engine *engine);
  * and another UID replaces the old one, whose deletion was not seen. The functions below that pass objects
  * intern them and call this.
  * Context: the scheduling thread.
- * Returns: BT_OK; BT_FULL when the delta says so, or a node lost a resource; BT_NOT_FOUND when a deleted
+ * Returns: BT_OK; BT_FULL when the delta's description is incomplete, or a node lost a resource;
+ * BT_NOT_FOUND when a deleted
  *          object was unknown.
  * Owns   : the delta is consumed.
  */

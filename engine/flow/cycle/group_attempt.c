@@ -17,7 +17,7 @@ static const struct bt_pod *pod_of(const struct bt_group_attempt *a, uint32_t po
 	return bt_ledger_pod(a->engine->cache->ledger, pod_ix);
 }
 
-/* ---- who is decided ---- */
+/* ---- decided pods ---- */
 
 uint64_t bt_group_attempt_scheduled_in(const struct bt_group_attempt *a, const struct bt_pod_group *leaf)
 {

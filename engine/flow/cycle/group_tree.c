@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The attempt to schedule a tree of groups: children one after the other, each in its placements within those
- * of its parent, and what has been scheduled below a composite is taken back, the last pod first, when that
- * does not do for it. Source: compositePodGroupSchedulingDefaultAlgorithm,
+ * of its parent. If too few children of a composite can be scheduled, its pods are
+ * unassumed, the last pod first.
+ * Source: compositePodGroupSchedulingDefaultAlgorithm,
  * completeCompositePodGroupAlgorithmResult, schedule_one_podgroup.go, v1.37.2.
  */
 #include <stdlib.h>
@@ -457,7 +458,7 @@ static enum bt_placement_fit decide_composite(struct tree_attempt *t, uint32_t i
 		begin_below(t, node);
 	}
 	node->result = result_of(choice.fit);
-	if (choice.undecided) { /* plugins say so */
+	if (choice.undecided) { /* the plugins have written the reason */
 		bt_buf_clear(&node->text);
 		bt_buf_str(&node->text, bt_buf_view(&why));
 		t->whole->cannot |= choice.fit == BT_PLACEMENT_FAILS;

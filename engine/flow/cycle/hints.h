@@ -65,7 +65,7 @@ struct bt_hint_waiting {
 
 /*
  * Runs the queueing hints of the plugins that have rejected a waiting pod. metrics: where durations of hints
- * are recorded, or NULL. Returns: the number of the first one that says Queue; BT_HINT_NONE.
+ * are recorded, or NULL. Returns: the number of the first one that returns Queue; BT_HINT_NONE.
  * BT_CLUSTER_EVENT_WILDCARD always queues.
  */
 #define BT_HINT_NONE (-1)

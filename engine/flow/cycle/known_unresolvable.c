@@ -6,7 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-/* Maximum of remembered signatures. One more clears the table; each is then evaluated once more. */
+/* Maximum number of recorded signatures. One more clears the table; each is then evaluated again. */
 #define KINDS_MAX 65536
 
 void bt_known_unresolvables_fini(struct bt_known_unresolvables *known)

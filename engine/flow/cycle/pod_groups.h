@@ -4,8 +4,8 @@
  *
  * A group is identified by its namespace and name, both names of the dictionary. It exists while its object
  * or any of its pods does (I7). With the gate CompositePodGroup groups may have a parent, a
- * CompositePodGroup, which may have one, too: a tree, whose leaves are PodGroups. Composites have a name
- * space of their own, and exist while their object does or groups name them. Source: workload_forest.go,
+ * CompositePodGroup, which may have one, too: a tree, whose leaves are PodGroups. Composites have a separate
+ * name space, and exist while their object does or groups name them. Source: workload_forest.go,
  * compositePodGroupState, v1.37.2. Context: the scheduling thread.
  */
 #pragma once

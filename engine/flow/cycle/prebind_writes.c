@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a binder has to write before it binds, in texts that nobody else holds.
+ * PreBind's writes for a binder, with texts of their own.
  */
 #include "engine/flow/cycle/prebind_writes.h"
 
@@ -393,7 +393,7 @@ static void add_special(const struct maker *m, struct bt_bind_request_claim *out
 	struct mapper to = {.maker = m, .claim = out};
 	uint32_t slot_n = served(m, out, slots);
 
-	/* A container has one of its own at most, and those of all others. */
+	/* A container's entry lists its own claims and those for all containers. */
 	to.items = bt_arena_zalloc(
 		m->arena, (size_t)signature->extended_n * (signature->extended_n + 1) * sizeof(*to.items));
 	for (uint32_t i = 0; i < slot_n; i++) {

@@ -56,7 +56,7 @@ struct bt_preempt_notes {
 
 void bt_preempt_notes_fini(struct bt_preempt_notes *notes);
 
-/* Do notes of so many slots have their memory, or may they allocate it? */
+/* Is there memory for notes of this many slots, or may it be allocated? */
 bool bt_preempt_notes_fit(const struct bt_preempt_notes *notes, uint32_t slot_n);
 
 /* Can the search use notes, for a pod without a nomination? */

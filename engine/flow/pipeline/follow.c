@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Following a journal: makes each decision anew, compares, and applies the journal's.
+ * Following a journal: makes each decision again, compares, and applies the journal's.
  */
 #include <string.h>
 
@@ -157,7 +157,7 @@ void bt_follow_steer(struct bt_journal_player *r, struct bt_decision *decision, 
 		&(struct bt_imposed){.outcome = (enum bt_outcome)f->outcome,
 			.node_ix = node_ix,
 			.fits = standing.feasible,
-			/* Plugin numbers in the journal are those of its own release. */
+			/* Plugin numbers in the journal are those of its release. */
 			.unschedulable_plugins = decision->unschedulable_plugins,
 			.preempt = (enum bt_preempt_outcome)f->preempt,
 			.nominated_ix = node_of(r, f->nominated),

@@ -31,7 +31,7 @@ enum bt_bind_request_kind {
 /* A bind request's state. */
 enum bt_bind_request_state {
 	BT_BIND_REQUEST_FREE = 0,
-	BT_BIND_REQUEST_READY,	   /* on its way to a binder thread, or in the outgoing list */
+	BT_BIND_REQUEST_READY,	   /* in transit to a binder thread, or in the outgoing list */
 	BT_BIND_REQUEST_CALLED,	   /* the binder has it */
 	BT_BIND_REQUEST_CANCELLED, /* withdrawn before the binder had it */
 	BT_BIND_REQUEST_YES,	   /* answered: bound, evicted */

@@ -37,7 +37,7 @@ const char *bt_lease_fault(int64_t lease_ns, int64_t renew_deadline_ns, int64_t 
 struct bt_lease *bt_lease_create(const struct bt_lease_options *options, struct bt_buf *out_error);
 
 /*
- * Releases the lease if it is held and the options ask for it; waits for that at most limit_ns. Makes no more
+ * Releases the lease if it is held and the options require it; waits for that at most limit_ns. Makes no more
  * callbacks, not even stopped_leading.
  * Context : not the client's thread; the client must still run.
  * Requires: writers under the lease have stopped: another may lead as soon as it is released.

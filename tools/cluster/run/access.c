@@ -18,7 +18,7 @@ char *bt_run_copy_text(struct bt_str text)
 	return copy;
 }
 
-/* The client config for reviews, where they have a kubeconfig of their own. */
+/* The client config for reviews, if they have a separate kubeconfig. */
 static bool make_review(const char *flag, const char *kubeconfig, struct bt_client_config **out_config,
 	struct bt_buf *out_error)
 {

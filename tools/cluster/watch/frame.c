@@ -72,7 +72,7 @@ bool bt_watch_frame_check_name(struct bt_watch_frame_reader *reader, const struc
 	return false;
 }
 
-/* Decodes as far as possible. Returns: false: the text is not valid JSON. */
+/* Decodes as much as possible. Returns: false: the text is not valid JSON. */
 static bool decode_tolerantly(struct bt_watch_frame_reader *reader, const struct bt_kind_schema *schema,
 	struct bt_str text, struct bt_object *out, struct bt_decode_error *out_error)
 {

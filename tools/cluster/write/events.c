@@ -26,7 +26,7 @@
 /* Limit of ops: more than the writer's window ever allows in flight. */
 #define OPS_MAX 256
 /* While bindings wait no event is sent, so that the server can serve bindings. After waiting this long, an
- * event is sent after so many other writes; and when half of the room is in use every other write is an
+ * event is sent after a number of other writes; and when half of the room is in use every other write is an
  * event, so that none is lost. */
 #define PATIENCE_NS	   (10 * BT_WRITE_S)
 #define BINDINGS_PER_EVENT 64

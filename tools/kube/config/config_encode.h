@@ -13,6 +13,6 @@
  */
 void bt_config_encode(const struct bt_config *config, struct bt_buf *out_text);
 
-/* The same with every member of kube-scheduler's --write-config-to, even if empty. Of two numbers
- * that are 0, clientConnection's qps and burst, a reader makes the defaults again, as upstream does. */
+/* The same with every member of kube-scheduler's --write-config-to, even if empty. clientConnection's qps and
+ * burst, if 0, become their defaults again when the text is read, as upstream. */
 void bt_config_encode_whole(const struct bt_config *config, struct bt_buf *out_text);

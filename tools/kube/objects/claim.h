@@ -55,9 +55,9 @@ void bt_claims_fini(struct bt_claims *claims);
 void bt_claims_observe(struct bt_claims *claims, const struct bt_pod_object *pod);
 
 /*
- * The pods of a controller. A pod is adopted once: by the first that selects it. One without a selector has
- * the pods that name it, and adopts none; without a UID it is known by its name, and so are pods that do not
- * say their controller's.
+ * The pods of a controller. A pod is adopted once: by the first that selects it. A controller without a
+ * selector has the pods whose owner reference names it, and adopts none. A missing UID, of the controller or
+ * in an owner reference, matches any.
  * Context : one thread at a time; allocates.
  * Owns    : bt_claimed_fini.
  */

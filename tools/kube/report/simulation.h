@@ -36,7 +36,7 @@ struct bt_simulation_facts {
 	size_t kind_n;
 	const struct bt_stage_latency *stages; /* NULL: not measured */
 	bool interrupted;
-	bool all; /* rows of each section, however many there are */
+	bool all; /* all rows of each section */
 };
 
 /* Adds the header: the schema, the input's source (such as "tools/samples"), the seed. */

@@ -13,7 +13,7 @@
 #include "tools/cli/interrupt.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define LONG_NS	  (3 * SECOND_NS) /* collecting for so long gives samples per second: one run is enough */
+#define LONG_NS	  (3 * SECOND_NS) /* a run that collects for longer gives enough samples: one run is enough */
 #define MEASURE_S 1.0		  /* target collecting time ... */
 #define ENOUGH_S  10.0		  /* ... unless all runs together exceed this */
 #define RUN_MIN	  3

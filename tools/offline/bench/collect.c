@@ -145,7 +145,7 @@ bool bt_bench_run_collect_end(struct bt_bench_run *run, const struct bt_bench_op
 	note_heap(collected);
 	run->collecting = run->world.collector.on = false;
 	if (run->options->stages) {
-		/* The answers to the last bindings are on their way. */
+		/* The answers to the last bindings are in transit. */
 		while (bt_world_step(&run->world) && !bt_interrupt_pending()) {
 		}
 		collected->stages = bt_stage_latency_create();

@@ -32,7 +32,7 @@ static void set_label(
 	items[labels->n++] = (struct bt_str_pair){key, value};
 }
 
-/* Sets allocatable resources, in an array of its own. */
+/* Sets allocatable resources, in a separate array. */
 static void set_allocatable(
 	struct bt_arena *arena, struct bt_node_object *node, const struct bt_resource_list *add)
 {

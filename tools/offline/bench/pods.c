@@ -161,7 +161,7 @@ static bool all_placed(struct bt_bench_run *run, const void *context)
 	return run->world.wait.placed_n >= *wanted;
 }
 
-/* Until each pod of the group has been bound, of which there are so many. */
+/* Waits until n pods of the group have been bound. */
 static bool await_pods(struct bt_bench_run *run, const struct bt_bench_op *op, uint32_t group, uint64_t n)
 {
 	run->world.wait = (struct bt_world_watch){.group = group};
@@ -176,8 +176,7 @@ static bool await_pods(struct bt_bench_run *run, const struct bt_bench_op *op, u
 }
 
 /*
- * Pods that are all deleted as soon as all of them are bound, and made anew, for as long as the duration
- * lasts; the last ones stay.
+ * Deletes all pods once all are bound, and creates them again, for the duration; the last ones stay.
  */
 static bool make_steadily(struct bt_bench_run *run, struct pod_batch *batch)
 {
@@ -279,8 +278,8 @@ bool bt_bench_run_delete_pods(struct bt_bench_run *run, const struct bt_bench_op
 /* ---- allocResourceClaims ---- */
 
 /*
- * Lets the engine allocate claims that no pod uses: by a pod for each, which goes as soon as it is bound,
- * while the allocation stays.
+ * Makes the engine allocate claims that no pod uses: creates a pod for each and deletes it after its
+ * binding; the allocation stays.
  */
 static const struct bt_pod_object *claimant(struct bt_bench_run *run, struct bt_str claim)
 {

@@ -7,7 +7,7 @@
 
 #include "engine/base/mem.h"
 
-#define NONE "not applicable" /* upstream's word for a label that an item has not */
+#define NONE "not applicable" /* upstream's word for a missing label */
 #define MB   (1024.0 * 1024.0)
 
 /* ---- data items ---- */

@@ -91,7 +91,7 @@ bool bt_bench_run_pump(struct bt_bench_run *run)
 	return bt_world_step(&run->world) || did;
 }
 
-/* When something may happen again although nothing can be done now, by the monotonic clock. */
+/* The next time, by the monotonic clock, at which there may be work although there is none now. */
 static int64_t next_moment(const struct bt_bench_run *run, int64_t now_ns)
 {
 	int64_t next = INT64_MAX;
@@ -359,8 +359,8 @@ static void say_first_pending(struct bt_bench_run *run)
 }
 
 /*
- * The counts here must equal the ledger's, after all objects are processed: pods that wait are left waiting,
- * as upstream leaves them.
+ * After all objects are processed, the counts here must equal the ledger's. Waiting pods stay
+ * in the queue, as upstream.
  */
 static bool check_end(struct bt_bench_run *run)
 {

@@ -11,8 +11,7 @@
 #include "tools/format/yaml.h"
 #include "tools/kube/objects/defaults.h"
 
-/* The pod and the node that upstream's program makes by itself. Source: MakePodSpec, makeBaseNode, v1.36.3.
- */
+/* The default pod and node of upstream's program. Source: MakePodSpec, makeBaseNode, v1.36.3. */
 static const char base_pod[] = "apiVersion: v1\n"
 			       "kind: Pod\n"
 			       "metadata: {generateName: pod-}\n"
@@ -241,7 +240,7 @@ static bool is_claim_template(const struct bt_object *object)
 		       bt_str_is(object->api_version, "resource.k8s.io/v1beta2"));
 }
 
-/* Decodes one object. Pods and nodes are read by upstream's own program, which does not mind the case of
+/* Decodes one object. Pods and nodes are read by upstream's own program, which ignores the case of
  * letters in names. */
 static bool decode(struct bt_specs *specs, const struct bt_spec_request *request, struct bt_str json,
 	struct bt_object *out)

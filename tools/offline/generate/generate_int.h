@@ -99,7 +99,7 @@ struct bt_gen_signature *bt_gen_signature_of(const struct bt_gen *gen, uint64_t 
 /* Of gangs: how many pods each signature will have. */
 void bt_gen_count_members(struct bt_gen *gen);
 
-/* devices.c: DeviceClasses, a node's ResourceSlice, and the ResourceClaim of the signature's pod at hand. */
+/* devices.c: DeviceClasses, a node's ResourceSlice, and the ResourceClaim of the signature's current pod. */
 bool bt_gen_take_device_classes(struct bt_gen *gen, bt_generate_take *take, void *context);
 bool bt_gen_take_slice(struct bt_gen *gen, uint32_t node_ix, struct bt_arena *scratch, bt_generate_take *take,
 	void *context);
@@ -111,8 +111,8 @@ bool bt_gen_take_claim(struct bt_gen *gen, struct bt_gen_signature *signature, u
 void bt_gen_resize(
 	const struct bt_gen *gen, struct bt_pod_object *pod, uint64_t ix, struct bt_arena *scratch);
 
-/* gangs.c: which signatures' pods are gangs, of the first ones (free) only when all are; the pod at hand
- * joins one, whose PodGroup comes before its first member. */
+/* gangs.c: selects the signatures whose pods form gangs (the first ones, free, only if all do); adds the
+ * current pod to one, whose PodGroup precedes its first member. */
 void bt_gen_add_gang(struct bt_gen *gen, struct bt_gen_signature *signature, bool free, struct bt_rng *rng);
 bool bt_gen_join_gang(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_arena *scratch,
 	bt_generate_take *take, void *context);

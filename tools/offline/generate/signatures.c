@@ -472,8 +472,8 @@ static void tolerate(
 	spec->tolerations = more;
 }
 
-/* Profile racks: who asks for GPUs there asks for a whole machine's, or half of them, and would rather have
- * its pods in one rack. */
+/* Profile racks: pods with GPUs request a whole machine's or half of them, and prefer one rack for all
+ * pods of the application. */
 static void add_rack_gpus(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_rng *rng)
 {
 	struct bt_pod_affinity_object *part = &spec_of(signature)->affinity.pod_affinity;

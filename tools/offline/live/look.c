@@ -34,7 +34,7 @@ void bt_live_of_engine(struct bt_live_numbers *numbers, struct bt_engine *engine
 	numbers->decided_n = counts.cycle_n;
 	numbers->placed_n = counts.placed_n;
 	numbers->refused_n = counts.refused_n;
-	/* Pods that came: those that are there, and those that went; and these once more, for going. */
+	/* Events: an addition for each pod, existing or deleted, and a deletion for each deleted one. */
 	numbers->event_n =
 		counts.sets.queued + counts.sets.assumed + counts.sets.scheduled + 2 * counts.sets.remove_n;
 	add_conflict(numbers, "bindings undone", counts.sets.forget_n);

@@ -19,11 +19,11 @@
 #define ITEM_MAX     96
 #define RATE_MAX     1e18
 
-/* The picture under way. */
+/* The picture being drawn. */
 struct picture {
 	struct bt_buf *out;
 	struct bt_live_size size;
-	uint32_t row;	 /* of the line under way, from 1 */
+	uint32_t row;	 /* of the current line, from 1 */
 	uint32_t column; /* how many are written of it */
 };
 

@@ -64,7 +64,7 @@ static const char *option(const struct quality_comparison *c, const char *name)
 
 /* ---- engines ---- */
 
-/* Has every profile score by the policy, and sample as asked. */
+/* Sets the scoring strategy and the sampling of every profile. */
 static void apply_policy(struct bt_config *config, const struct policy *policy, int32_t percentage)
 {
 	config->percentage_of_nodes_to_score = (struct bt_config_int){percentage, true};

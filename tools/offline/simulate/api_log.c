@@ -79,7 +79,7 @@ void bt_api_log_entered(struct bt_api_log *log, uint32_t pod_ix, const struct bt
 	bt_pod_status_take(&known->status, pod);
 }
 
-/* No two calls share a time, because events are named by it. */
+/* Every call has its own time, because events are named by it. */
 static void write_calls(struct bt_api_log *log)
 {
 	for (size_t i = 0; i < log->calls.n; i++) {
@@ -98,7 +98,7 @@ static void write_cycle(struct bt_api_log *log, struct bt_api_cycle *cycle)
 	write_calls(log);
 }
 
-/* Adds a pod to those in the cycle's calls. */
+/* Adds a pod to the cycle's calls. */
 static uint32_t cast_pod(struct bt_api_log *log, uint32_t pod_ix, struct bt_str nominated)
 {
 	log->cast = bt_mem_grow(log->cast, log->cast_n, &log->cast_cap, sizeof(*log->cast));

@@ -218,8 +218,8 @@ static const char *bare_name(const void *context, size_t ix)
 	return name ? strchr(name, '/') + 1 : NULL;
 }
 
-/* A pod of the same name is nearest, whatever its namespace; then who differs in some letters; then whose
- * name does without its namespace. */
+/* The nearest name is that of a pod with the same name in another namespace; then one that differs in some
+ * letters; then one whose name alone does. */
 static const char *nearest(const struct pod_names *names, const char *typed)
 {
 	const char *slash = strrchr(typed, '/'), *bare = slash ? slash + 1 : typed, *near, *near_bare;
@@ -299,7 +299,7 @@ static void add_fate(struct simulation *s, const struct bt_simulate_run_watch *w
 	s->has_fates = true;
 }
 
-/* What preemption has made of a watched pod. */
+/* Explains the preemption of a watched pod. */
 static void explain_eviction(struct simulation *s, const struct bt_simulate_run_watch *watch)
 {
 	const struct bt_simulate_tally *tally = &s->run.tally;
@@ -687,7 +687,7 @@ static struct bt_queueing_facts queueing_of(const struct bt_simulate_run *run, b
 	};
 }
 
-/* A log on standard output has that for itself: then the report is for people, on standard error. */
+/* A log on standard output excludes the report, which then goes to standard error, for people. */
 static int write_report(struct simulation *s, enum bt_emit_format format)
 {
 	bool aside = bt_files_use_standard(s->invocation);
@@ -702,7 +702,7 @@ static int write_report(struct simulation *s, enum bt_emit_format format)
 	return bt_output_close(&output);
 }
 
-/* The section "missing": what the input refers to and lacks. */
+/* The section "missing": referenced objects that the input lacks. */
 static void add_missing(struct simulation *s)
 {
 	struct bt_missing missing[BT_LOAD_MISSING_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The log of decisions, one JSON document a line, in the order in which they were made:
+ * The log of decisions, one JSON document per line, in the order of decisions:
  * {"pod":"ns/name","node":"n1"} placed, {"pod":"ns/name","node":null,"message":"..."} refused,
- * {"pod":"ns/name","delete":true} gone. A refused pod that is nominated has "nominated":"n1" besides,
- * and "evicted":["ns/other"] when pods are being deleted for it from now on. Context: one thread.
+ * {"pod":"ns/name","delete":true} deleted. A refused pod that is nominated also has "nominated":"n1",
+ * and "evicted":["ns/other"] if it has preempted pods. Context: one thread.
  */
 #pragma once
 

@@ -30,7 +30,7 @@ static void nap(const struct bt_drive *drive)
 	}
 }
 
-/* Feeds some events, as far as there is room. Returns whether it did. */
+/* Feeds events while there is room. Returns whether it did. */
 static bool feed_some(const struct bt_drive *drive, struct bt_watch_event **next)
 {
 	int n = 0;
@@ -50,7 +50,7 @@ static void run_inline(const struct bt_drive *drive)
 
 	bt_simulate_run_begin(drive->run);
 	while (!bt_simulate_run_is_over(drive->run)) {
-		/* Objects are read when they are due, so that few events go round and stay in the cache. */
+		/* Objects are read when they are due, so that few events circulate and stay in the cache. */
 		if (!bt_pipeline_step(drive->run->pipeline) && !feed_some(drive, &next)) {
 			nap(drive);
 		}

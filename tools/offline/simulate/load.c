@@ -41,7 +41,7 @@ static void count_kind(struct bt_load *load, const struct bt_object *object)
 		(struct bt_kind_count){bt_mem_copy(load->text.ptr, load->text.len), 1, used};
 }
 
-/* Has the input had a node or pod of that kind and name? From now on it has. */
+/* Records a node or pod by kind and name. Returns whether it was there before. */
 static bool is_repeated(struct bt_load *load, const struct bt_object *object)
 {
 	const struct bt_object_version version = bt_object_version_of(object);
@@ -90,7 +90,7 @@ static bool is_leaving(struct bt_load *load, const struct bt_pod_object *pod)
 	return true;
 }
 
-/* What admission has let through. */
+/* An object that admission has accepted. */
 static void admitted(void *context, struct bt_object *object, bool made)
 {
 	struct bt_load *load = context;
@@ -104,7 +104,7 @@ static void admitted(void *context, struct bt_object *object, bool made)
 	object->meta.resource_version = (struct bt_str){0};
 	bt_references_note(&load->references, object);
 	if (load->threads) {
-		/* It is too late only when the user interrupts. */
+		/* Fails only when the user interrupts. */
 		(void)bt_feeder_hand_over(&load->feeder, BT_WATCH_EVENT_APPLY, object);
 		return;
 	}
@@ -157,7 +157,7 @@ void bt_load_object(struct bt_load *load, struct bt_object *object)
 	bt_admission_object(&load->admission, object);
 }
 
-/* Hands over every object of a source, until it ends, the user interrupts, or a strict run has to stop. */
+/* Feeds every object of a source, until its end, an interrupt, or the error of a strict run. */
 static void load_source(struct bt_load *load, const struct bt_source *source)
 {
 	struct bt_object *object;
@@ -168,8 +168,7 @@ static void load_source(struct bt_load *load, const struct bt_source *source)
 	}
 }
 
-/* The files' objects, which the reader keeps for itself, as a source: each is copied, so that it may be
- * changed. */
+/* The files' objects as a source: each is copied from the reader, so that it may be changed. */
 struct file_source {
 	struct bt_object_reader *reader;
 	struct bt_object object;
@@ -262,7 +261,7 @@ void bt_load_finish(struct bt_load *load)
 		bt_admission_finish(&load->admission, bt_pipeline_engine(load->pipeline));
 		return;
 	}
-	/* Which nodes there are for the pods of DaemonSets is known when they have been taken in. */
+	/* The pods of DaemonSets depend on the nodes, which must have been applied. */
 	wait_until_taken(load);
 	(void)bt_feeder_finish_admission(&load->feeder, &load->admission);
 	wait_until_taken(load);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the input refers to and lacks.
+ * References of the input to missing objects.
  */
 #include "tools/offline/simulate/references.h"
 
@@ -128,7 +128,7 @@ static void note_pod(struct bt_references *r, const struct bt_pod_object *pod)
 	const struct bt_affinity_object *affinity = &pod->spec.affinity;
 
 	if (pod->spec.node_name.len) {
-		return; /* it is where it is */
+		return; /* a bound pod needs no more objects */
 	}
 	note_volumes(r, pod);
 	note_claims(r, pod);
@@ -185,19 +185,19 @@ void bt_references_note(struct bt_references *r, const struct bt_object *object)
 		break;
 	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
 		refer(r, object->kind, BT_KIND_PERSISTENT_VOLUME, none, object->claim.volume_name);
-		if (!object->claim.volume_name.len) { /* it is bound; its class says nothing any more */
+		if (!object->claim.volume_name.len) { /* a bound claim does not need its class */
 			refer(r, object->kind, BT_KIND_STORAGE_CLASS, none, object->claim.storage_class);
 		}
 		break;
 	case BT_KIND_RESOURCE_CLAIM:
 		if (!object->resource_claim.allocated) {
 			note_requests(r, &object->resource_claim);
-			refer_to_any(r, object->kind, BT_KIND_RESOURCE_SLICE); /* which has the devices */
+			refer_to_any(r, object->kind, BT_KIND_RESOURCE_SLICE); /* provides the devices */
 		}
 		break;
 	case BT_KIND_PERSISTENT_VOLUME:
 		if (object->persistent_volume.source.type == BT_VOLUME_CSI_INLINE) {
-			refer_to_any(r, object->kind, BT_KIND_CSI_NODE); /* which has the node's limits */
+			refer_to_any(r, object->kind, BT_KIND_CSI_NODE); /* provides the node's limits */
 		}
 		break;
 	default:

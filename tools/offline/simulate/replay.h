@@ -13,12 +13,12 @@ struct bt_departure;
 struct bt_trace_player {
 	/* private: */
 	const struct bt_trace *trace;
-	struct bt_departure *departures; /* in order of time */
-	size_t come, gone;		 /* how many have */
-	bool ended;			 /* that has been said */
+	struct bt_departure *departures; /* sorted by time */
+	size_t come, gone;		 /* number of pods added, and deleted */
+	bool ended;			 /* BT_WATCH_EVENT_SYNCED was returned */
 };
 
-/* trace must outlive the replay and the watch events that it makes. */
+/* trace must outlive the player and its watch events. */
 void bt_trace_player_init(struct bt_trace_player *replay, const struct bt_trace *trace);
 void bt_trace_player_fini(struct bt_trace_player *replay);
 

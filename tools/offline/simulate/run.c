@@ -11,10 +11,10 @@
 #include "tools/offline/simulate/run_int.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define TURNS	 64   /* in a step */
-#define EVENTS	 1024 /* the same */
+#define TURNS	 64   /* per step */
+#define EVENTS	 1024 /* per step */
 
-/* ---- pods that go ---- */
+/* ---- deleted pods ---- */
 
 /* The grace period of a pod. */
 static int64_t pod_grace_ns(const struct bt_simulate_run *run, uint32_t pod_ix)
@@ -66,7 +66,7 @@ static void grow(uint32_t **table, size_t *n, size_t ix)
 	}
 }
 
-/* A pod of the trace is there. */
+/* A pod of the trace was added. */
 static void arrive(struct bt_simulate_run *run, uint64_t number, uint32_t pod_ix)
 {
 	grow(&run->visitors, &run->visitor_n, number);
@@ -75,7 +75,7 @@ static void arrive(struct bt_simulate_run *run, uint64_t number, uint32_t pod_ix
 	run->numbers[pod_ix] = (uint32_t)number + 1;
 }
 
-/* The pod that has that number in the trace, if it is there. */
+/* The pod with this number in the trace, if it exists. */
 static uint32_t visitor(const struct bt_simulate_run *run, uint64_t number)
 {
 	return number < run->visitor_n && run->visitors[number] ? run->visitors[number] - 1 : BT_NO_POD;
@@ -162,7 +162,7 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Notes whether the cluster is another one than when this was called before. */
+/* Records whether the cluster has changed since the last call. */
 static void note_change(struct bt_simulate_run *run)
 {
 	const struct bt_cache *cache = bt_engine_cache(run->engine);
@@ -177,8 +177,8 @@ static void note_change(struct bt_simulate_run *run)
 }
 
 /*
- * When pods that have waited for too long are let back, if that is by limit_ns; else INT64_MAX. Only those
- * are thought of that were refused before something changed, unless the user says how long to go on.
+ * The next flush that requeues a pod, if it is not after limit_ns; else INT64_MAX. Without a stop time only
+ * pods refused before the last change count.
  */
 static int64_t next_flush(struct bt_simulate_run *run, int64_t limit_ns)
 {
@@ -193,7 +193,7 @@ static int64_t next_flush(struct bt_simulate_run *run, int64_t limit_ns)
 	return flush <= limit_ns ? flush : INT64_MAX;
 }
 
-/* Waits a pod for the end of a backoff that was refused before something changed? Looks at every pod. */
+/* Is a pod in backoff that was refused before the last change? Scans all pods. */
 static bool backs_off_from_the_past(const struct bt_simulate_run *run)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(run->engine)->ledger;
@@ -212,9 +212,9 @@ static bool backs_off_from_the_past(const struct bt_simulate_run *run)
 }
 
 /*
- * When the next backoff ends; INT64_MAX when that would lead to nothing: a pod that met an error, or no nodes
- * at all, is tried again and again by backoff alone, and would never end. It is, while something is to come,
- * or the user says how long to go on, or something has changed since.
+ * The end of the next backoff, or INT64_MAX if it does not count: a pod that failed with an error, or for
+ * lack of nodes, would be retried forever. It counts if more events are pending, with a stop time, or if the
+ * cluster has changed since the pod was refused.
  */
 static int64_t next_backoff(const struct bt_simulate_run *run, bool something_comes)
 {
@@ -225,8 +225,8 @@ static int64_t next_backoff(const struct bt_simulate_run *run, bool something_co
 }
 
 /*
- * When the next wait at Permit ends. A gang that does not fit waits again and again: unless something is to
- * come, or the user says how long to go on, waits count that began up to one wait after a pod was bound.
+ * The end of the next wait at Permit. A gang that does not fit would wait forever: without pending events and
+ * without a stop time, only waits count that began within one wait's duration after a pod was bound.
  */
 static int64_t next_wait_end(struct bt_simulate_run *run, bool something_comes)
 {
@@ -255,7 +255,7 @@ static const struct bt_watch_event *next_event(struct bt_simulate_run *run)
 
 	if (next && next->kind == BT_WATCH_EVENT_SYNCED) {
 		(void)bt_pipeline_take_event(
-			run->pipeline, &watch_event, &taken); /* there is nothing in it */
+			run->pipeline, &watch_event, &taken); /* an event without effect */
 		bt_pipeline_end_event(run->pipeline, watch_event);
 		run->ended = true;
 		return NULL;
@@ -263,7 +263,7 @@ static const struct bt_watch_event *next_event(struct bt_simulate_run *run)
 	return next;
 }
 
-/* A pod leaves, if it is still there. */
+/* Deletes a pod, if it still exists. */
 static void let_go(struct bt_simulate_run *run, uint64_t number)
 {
 	uint32_t pod_ix = visitor(run, number);
@@ -277,7 +277,7 @@ static void let_go(struct bt_simulate_run *run, uint64_t number)
 	run->deleted_n++;
 	run->deleted_waiting_n += bt_simulate_run_pod(run, pod_ix)->state == BT_POD_QUEUED;
 	part_with(run, pod_ix);
-	(void)bt_pipeline_take_event(run->pipeline, &watch_event, &taken); /* it was there */
+	(void)bt_pipeline_take_event(run->pipeline, &watch_event, &taken); /* it exists */
 	bt_pipeline_end_event(run->pipeline, watch_event);
 }
 
@@ -327,7 +327,7 @@ static bool finish(struct bt_simulate_run *run)
 	return true;
 }
 
-/* Decides as long as there is a pod that can be decided now. */
+/* Decides while there are active pods. */
 static bool decide(struct bt_simulate_run *run)
 {
 	uint32_t pod_ix;
@@ -355,7 +355,7 @@ static bool decide(struct bt_simulate_run *run)
 	return true;
 }
 
-/* The next moment, or INT64_MAX. */
+/* The next event's time, or INT64_MAX. */
 static int64_t next_moment(struct bt_simulate_run *run, const struct bt_watch_event *event)
 {
 	int64_t next = earlier(bt_terminations_next(&run->ends), event ? event->at_ns : INT64_MAX);
@@ -410,7 +410,7 @@ static bool rest(struct bt_simulate_run *run)
 	return true;
 }
 
-/* Takes the events of one kind that have come by now. Returns: false when it is not known whether there are
+/* Takes the events of one kind that are due. Returns: false when it is unknown whether there are
  * more. */
 static bool take_events(struct bt_simulate_run *run, enum bt_watch_event_kind kind)
 {
@@ -479,7 +479,7 @@ static bool step(void *context, struct bt_pipeline *pipeline)
 	return empty(run);
 }
 
-/* ---- from outside ---- */
+/* ---- interface ---- */
 
 static int64_t nap_ns(void *context)
 {

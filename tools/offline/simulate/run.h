@@ -9,11 +9,10 @@
  * A run drives a pipeline. Its steps run on the scheduling thread, and are the same with and without threads:
  * time advances only when the next event, or the end of events, is known.
  *
- *   LOADS --bt_simulate_run_begin--> DECIDES --no pod is left--> RESTS --the next moment--> PARTS --who
- *   leaves has
- * left ^                          |                                     |
- *                              +--who comes has come-- COMES <----------------------------------+
- *                                                         |  RESTS --no moment is left--> OVER
+ *   LOADS --bt_simulate_run_begin--> DECIDES --no active pod--> RESTS --next event--> PARTS: deletions
+ *                                       ^                         |                     |
+ *                                       |                         +--no event--> OVER   |
+ *                                       +------------------ COMES: additions <----------+
  */
 #pragma once
 

@@ -87,8 +87,8 @@ static struct bt_str field(const struct openb_table *table, size_t column)
 	return ix < table->csv.field_n ? table->csv.fields[ix] : (struct bt_str){0};
 }
 
-/* The column's number; when it is empty, the number that stands for that. Complains and says 0 when it is
- * wrong. */
+/* The column's number; when it is empty, the number that stands for that. Reports an error and
+ * returns 0 when it is wrong. */
 static int64_t number(struct openb_table *table, size_t column, int64_t max, int64_t when_empty)
 {
 	struct bt_str text = field(table, column);

@@ -114,7 +114,7 @@ static void overlay_claim(
 		(struct bt_str){bt_arena_copy(&api->scratch, version, strlen(version)), strlen(version)};
 }
 
-/* A pod's conditions with one more: it is being preempted. */
+/* Adds the condition of a preempted pod. */
 static void add_disruption(struct bt_api *api, struct bt_pod_object *pod)
 {
 	struct bt_condition_object *conditions =
@@ -130,7 +130,7 @@ static void add_disruption(struct bt_api *api, struct bt_pod_object *pod)
 	pod->condition_n++;
 }
 
-/* What has been done to a pod since it was written. */
+/* Changes made to a pod since it was written. */
 static void overlay(struct bt_api *api, const struct bt_api_object *stored, struct bt_pod_object *pod)
 {
 	if (stored->node.len) {
@@ -300,7 +300,7 @@ static bool has_no_status(struct bt_api *api, struct bt_str doc)
 	       bt_str_is(only.status, "{}") || bt_str_is(only.status, "null");
 }
 
-/* The scheduler has written the nomination into the status. */
+/* Reads the nomination that the scheduler has written into the status. */
 static void fetch_nomination(struct bt_api *api, struct bt_api_object *stored)
 {
 	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
@@ -425,14 +425,14 @@ static void note_bind_error(struct bt_api *api, uint32_t pod_ix)
 		(struct bt_api_bind_error){pod_ix, bt_api_keep(api, bt_buf_view(&api->bind_error))};
 }
 
-/* The call itself. */
+/* The API call. */
 static bool bind_pod(struct bt_api *api, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
 	const struct bt_intern *intern = cache->dictionary->intern;
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
 	struct bt_str name = bt_intern_str(intern, pod->name);
-	/* A pod of that name may be another one. */
+	/* The name may belong to another pod now. */
 	struct bt_api_object *stored = bt_api_find(
 		api, (struct bt_str)BT_STR("Pod"), bt_intern_str(intern, pod->signature->namespace_), name);
 	struct bt_object object;
@@ -451,7 +451,7 @@ static bool bind_pod(struct bt_api *api, uint32_t pod_ix)
 	return true;
 }
 
-/* With sign -1 when a write begins, and 1 when it has ended. */
+/* sign: -1 at the start of a write, 1 at its end. */
 static void count_serving(struct bt_api *api, int sign)
 {
 	if (api->timed) {
@@ -491,7 +491,7 @@ static void evict_pod(struct bt_api *api, struct bt_engine *engine, uint32_t pod
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_intern *intern = cache->dictionary->intern;
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
-	/* The engine may know it as one that has ended. */
+	/* The engine may have an earlier pod of that name. */
 	struct bt_api_object *stored = bt_api_find(api, (struct bt_str)BT_STR("Pod"),
 		bt_intern_str(intern, pod->signature->namespace_), bt_intern_str(intern, pod->name));
 	struct bt_object object;

@@ -19,11 +19,11 @@ struct bt_api_object {
 	bool disrupted;	       /* it has the condition DisruptionTarget by preemption */
 	struct bt_str refusal; /* why it is not placed, as in its condition PodScheduled */
 	int64_t start_ns;
-	/* status.extendedResourceClaimStatus written by PreBind; no mapping: the document's is used. */
+	/* status.extendedResourceClaimStatus written by PreBind; without a mapping the document's is used. */
 	struct bt_str extended_claim;
 	struct bt_extended_mapping_object *extended_mappings;
 	uint32_t extended_mapping_n;
-	/* status.nodeAllocatableResourceClaimStatuses, as PreBind has written it, when set. */
+	/* status.nodeAllocatableResourceClaimStatuses, if PreBind has written it. */
 	struct bt_node_claim_object *node_claims;
 	uint32_t node_claim_n;
 	bool node_claims_set;
@@ -38,8 +38,8 @@ struct bt_api_object {
 struct bt_api_seen {
 	struct bt_str namespace_, name;
 	const struct bt_resource_claim_object *claim;
-	uint64_t version; /* its resource version, where a write of another one is a conflict; else 0 */
-	uint32_t pod_ix;  /* the pod of a group that has seen it; BT_NO_POD: whoever */
+	uint64_t version; /* its resource version, if another one is a conflict; else 0 */
+	uint32_t pod_ix;  /* the pod of a group that has read it; BT_NO_POD: any */
 };
 
 /* Why a pod could not be bound. */
@@ -49,7 +49,7 @@ struct bt_api_bind_error {
 };
 
 struct bt_api {
-	struct bt_scenario_cluster cluster; /* its arena holds what objects point to */
+	struct bt_scenario_cluster cluster; /* its arena holds the objects' memory */
 	struct bt_api_object *objects;
 	size_t object_n, object_cap;
 	struct bt_arena scratch; /* one decoded object */
@@ -61,7 +61,7 @@ struct bt_api {
 	 * write wins. */
 	struct bt_api_seen *seen;
 	size_t seen_n, seen_cap;
-	struct bt_prebind_writes **writes; /* which stored claims point into */
+	struct bt_prebind_writes **writes; /* memory of stored claims */
 	size_t writes_n, writes_cap;
 	struct bt_str refusal_before;	       /* of the cycle's pod, at the start of the cycle */
 	bool fail_bind;			       /* bindings fail */
@@ -121,7 +121,7 @@ struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix);
  * seen. */
 void bt_api_note_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why);
 
-/* Notes why a pod that has waited is refused. Returns whether its condition says so already. */
+/* Records why a waiting pod is refused. Returns whether its condition had this reason already. */
 bool bt_api_repeats_refusal(struct bt_api *api, uint32_t pod_ix, struct bt_str why);
 
 /* The stored object of an engine's pod, or NULL if deleted. */

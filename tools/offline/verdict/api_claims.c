@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What DynamicResources writes of ResourceClaims, in histories. Source: bindClaim, Unreserve, PostFilter and
+ * DynamicResources' writes of ResourceClaims, in histories. Source: bindClaim, Unreserve, PostFilter and
  * deleteClaim, v1.36.3.
  */
 #include "tools/offline/verdict/api_int.h"
@@ -18,8 +18,8 @@
 /* A claim of the pod that is being bound. */
 struct written {
 	struct bt_str name;
-	const struct bt_resource_claim_object *now; /* as the pod's cycle knows it */
-	uint64_t version;			    /* of that; 0: it is written whatever it has become */
+	const struct bt_resource_claim_object *now; /* as the pod's cycle has read it */
+	uint64_t version;			    /* its version; 0: the write overrides any version */
 	struct bt_claim_consumer_object consumer;
 	bool deleted;
 };
@@ -29,7 +29,7 @@ struct claims_in_work {
 	struct bt_api *api;
 	const struct bt_engine *engine;
 	struct bt_str namespace_, name, uid;
-	struct bt_str pod_group; /* whose reservations are the pod's; or empty */
+	struct bt_str pod_group; /* the group whose reservations count for the pod; or empty */
 	const struct bt_pod *pod;
 	uint32_t pod_ix;
 	struct bt_prebind_writes *writes;
@@ -83,8 +83,8 @@ void bt_api_see_pod(struct bt_api *api, uint32_t pod_ix)
 	}
 }
 
-/* The claim as it was when the cycle began; as it is now when the cycle has seen none. out_version: of the
- * claim that a group's cycle has seen, whose pods write claims that others of them have written; else 0. */
+/* The claim as at the start of the cycle; the current one if the cycle has not read it. out_version: the
+ * version read by a group's cycle, whose pods write the same claims; else 0. */
 static const struct bt_resource_claim_object *seen_claim(struct bt_api *api, uint32_t pod_ix,
 	struct bt_str namespace_, struct bt_str name, uint64_t *out_version)
 {
@@ -220,7 +220,7 @@ static void deallocate(struct bt_resource_claim_object *claim)
 
 /* ---- writing ---- */
 
-/* Replaces the claim by one that was read before, whatever has become of it since. Returns: is it there? */
+/* Replaces the claim by a state that was read before, overwriting later changes. Returns: does it exist? */
 static bool update(struct bt_api *api, struct bt_str namespace_, struct bt_str name,
 	const struct bt_resource_claim_object *claim)
 {
@@ -246,8 +246,8 @@ static struct bt_claim_consumer_object pod_consumer(const struct claims_in_work 
 	return (struct bt_claim_consumer_object){.resource = BT_STR("pods"), .name = w->name, .uid = w->uid};
 }
 
-/* Reads the claim anew if another pod of the group has written it since this pod was decided. Returns: false,
- * nothing can be written. */
+/* Reads the claim again if another pod of the group has written it since this pod was decided. Returns:
+ * false: it cannot be written. */
 static bool refresh(struct claims_in_work *w, struct written *claim, const struct bt_bind_request_claim *ask)
 {
 	const struct bt_api_object *stored =
@@ -345,7 +345,7 @@ static struct bt_str special_text(
 	return doc;
 }
 
-/* The pod's status says which request of the claim serves for what. */
+/* Writes the pod's status: the claim's request for each extended resource. */
 static void write_mappings(struct claims_in_work *w, struct bt_api_object *pod, struct bt_str claim,
 	const struct bt_bind_request_claim *ask)
 {
@@ -412,7 +412,7 @@ static bool bind_special(struct claims_in_work *w, const struct bt_bind_request_
 
 /* ---- PreBind and Unreserve ---- */
 
-/* Whom the pod has a claim reserved for. */
+/* The consumer for which the pod's claim is reserved. */
 static struct bt_claim_consumer_object consumer_of(
 	const struct claims_in_work *w, const struct bt_pod_claim *named)
 {
@@ -488,7 +488,7 @@ static bool prebind(struct claims_in_work *w)
 	return true;
 }
 
-/* Takes the pod out of a claim that it is reserved for. */
+/* Removes the pod from a claim's reservations. */
 static void unreserve_claim(struct claims_in_work *w, const struct written *claim)
 {
 	struct bt_api_object *stored =
@@ -525,7 +525,7 @@ static void unreserve(struct claims_in_work *w)
 	}
 }
 
-/* What the engine gets of the claims; all of it has been shown to it already. */
+/* Answers the engine with the written claims; events have shown them already. */
 static void answer(struct claims_in_work *w, uint32_t pod_ix, bool bound)
 {
 	struct bt_written_claim *said = bt_mem_zalloc(w->claim_n, sizeof(*said));
@@ -622,7 +622,7 @@ void bt_api_release_claim(
 		delete_claim(api, namespace_, name, seen);
 		return;
 	}
-	/* The engine knows what a group's cycle has seen. */
+	/* The engine has the state that a group's cycle has read. */
 	struct bt_resource_claim_object *now =
 		copy_of(api, version && stored ? bt_api_claim(api, stored) : seen);
 	if (release->what == BT_CLAIMS_UNRESERVE) {

@@ -12,10 +12,10 @@ struct bt_api_object *bt_api_find(
 /* Applies an object's new state to the engine, with a new resource version. */
 void bt_api_show(struct bt_api *api, struct bt_api_object *stored);
 
-/* A stored ResourceClaim as a value, which stays as it is. */
+/* A stored ResourceClaim as a value, which does not change. */
 const struct bt_resource_claim_object *bt_api_claim(struct bt_api *api, const struct bt_api_object *stored);
 
-/* The object as it is now, in the scratch arena: valid until the next object is built. Requires: its texts
+/* The current object, in the scratch arena: valid until the next object is built. Requires: its texts
  * have been decoded before. */
 void bt_api_build(struct bt_api *api, const struct bt_api_object *stored, struct bt_object *out);
 
@@ -32,11 +32,11 @@ void bt_api_write_node_claims(
 
 /* ---- api_claims.c ---- */
 
-/* PreBind writes the pod's claims, then bind binds it; where one fails they are unreserved. The engine is
- * answered. */
+/* PreBind writes the pod's claims, then bind binds it; if either fails, the claims are unreserved. Answers
+ * the engine. */
 void bt_api_bind_pod(struct bt_api *api, uint32_t pod_ix, bool (*bind)(struct bt_api *api, uint32_t pod_ix));
 
-/* The pod is taken out of the claims that are reserved for it: bt_unreserver. */
+/* Removes the pod from its claims' reservations: bt_unreserver. */
 void bt_api_unreserve_pod(void *context, struct bt_engine *engine, uint32_t pod_ix);
 
 /* PostFilter deallocates a claim, or deletes one for extended resources: bt_releaser. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Histories: reading them and playing their steps.
+ * Histories: parsing them and playing their steps.
  */
 #include "tools/offline/verdict/history.h"
 
@@ -15,7 +15,7 @@
 #include "tools/format/object_reader.h"
 #include "tools/offline/verdict/queue_dump.h"
 
-/* Between any two writes of a history, so that no two pods enter the queue at one time. */
+/* Between two writes of a history, so that no two pods enter the queue at the same time. */
 #define TICK_NS INT64_C(1000000)
 
 #define LONGEST_S 1000000 /* limit of a history, since each second costs time */
@@ -109,7 +109,7 @@ bool bt_history_read(struct bt_json *json, struct bt_arena *arena, struct bt_his
 
 /* ---- playing ---- */
 
-/* What was against a pod of a group by itself. */
+/* The reason of a pod of a group itself. */
 struct cycle_note {
 	uint32_t pod_ix;
 	struct bt_str text;
@@ -120,7 +120,7 @@ struct waited {
 	struct bt_str pod, node, message; /* node empty: it is queued again */
 };
 
-/* A cycle under way. */
+/* A cycle in progress. */
 struct cycle {
 	bool on;
 	struct bt_history_cycle how;
@@ -142,7 +142,7 @@ struct player {
 	struct bt_json_writer json;
 	struct waited *waited; /* in this step */
 	size_t waited_n, waited_cap;
-	struct bt_buf *error; /* where and why it cannot go on */
+	struct bt_buf *error; /* place and reason of an error */
 	const char *remedy;
 };
 
@@ -238,7 +238,7 @@ static void write_true(struct player *p, const char *key)
 	bt_json_write_bool(&p->json, true);
 }
 
-/* What kept a decided pod from being bound, as upstream words it; empty when nothing did. */
+/* Why a decided pod was not bound, in upstream's words; empty: it was. */
 static void end_placed(struct player *p)
 {
 	struct cycle *cycle = &p->cycle;
@@ -525,7 +525,7 @@ static void write_count(struct player *p, const char *key, uint64_t n)
 	bt_json_write_int(&p->json, (int64_t)n);
 }
 
-/* What the API does meanwhile is not the cycle's. */
+/* Time spent in the API is not counted. */
 static void time_cycle(struct player *p)
 {
 	struct outcome outcome = {0};
@@ -598,7 +598,7 @@ static bool advance(struct player *p, struct bt_str text)
 	return true;
 }
 
-/* The member that a step holds, or NULL when it holds none or several. */
+/* The member of a step, or NULL when it has none or several. */
 static const char *name_of(const struct bt_history_step *step)
 {
 	const struct {
@@ -716,7 +716,7 @@ static bool create_all(struct player *p, struct bt_str objects, struct bt_arena 
 	return fine;
 }
 
-/* Which history it is that has no answer. */
+/* Prefixes an error with the history's ID. */
 static void say_which(const struct bt_history *history, struct bt_buf *error)
 {
 	struct bt_buf text = {0};

@@ -69,7 +69,7 @@ struct bt_str bt_queue_look_group_key(struct bt_api *api, uint32_t pod_ix)
 		bt_arena_copy(&api->cluster.arena, api->text.ptr, api->text.len), api->text.len};
 }
 
-/* The pods of a place, in the queue's order or by key. Owns: bt_mem_free. */
+/* The pods of a queue, in order or sorted by key. Owns: bt_mem_free. */
 static struct keyed_pod *list(struct bt_api *api, enum bt_wait where, bool sorted, uint32_t *out_n)
 {
 	struct bt_queue *queue = bt_engine_queue(api->cluster.engine);
@@ -186,7 +186,7 @@ static void write_held(struct bt_api *api, struct bt_json_writer *json, const ch
 }
 
 /* The name of the node that a waiting pod is nominated to, or BT_NAME_NONE. A pod that was dropped because it
- * is being deleted keeps its nomination, though no pod yields to it. */
+ * is being deleted keeps its nomination, although it does not count for other pods. */
 static uint32_t nomination_of(struct bt_api *api, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the scheduling queue holds, as JSON members.
+ * The scheduling queue as JSON members.
  */
 #pragma once
 
 #include "tools/cli/json_write.h"
 #include "tools/offline/verdict/api.h"
 
-/* Writes active, backoff, unschedulable, gated, inFlight and nominations into the object that is open. */
+/* Writes active, backoff, unschedulable, gated, inFlight and nominations into the open object. */
 void bt_queue_look(struct bt_api *api, struct bt_json_writer *json);
 
 /* A pod's namespace/name. Owns: the API's cluster. */

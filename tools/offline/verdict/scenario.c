@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Scenarios: reading them and building their clusters.
+ * Scenarios: parsing them and building their clusters.
  */
 #include "tools/offline/verdict/scenario.h"
 
@@ -26,7 +26,7 @@ static const struct bt_schema scenario_schema = BT_SCHEMA(scenario_fields, struc
 
 static void scenario_explain(const struct bt_decode_error *error, struct bt_buf *out_error)
 {
-	/* The remedy for bad syntax speaks of kubectl, which writes no scenarios. */
+	/* The remedy for bad syntax mentions kubectl, which writes no scenarios. */
 	const char *remedy = error->syntax ? NULL : error->remedy;
 
 	bt_buf_printf(out_error, "%s%s%s%s%s", error->path, error->path[0] ? ": " : "", error->message,
@@ -59,7 +59,7 @@ static enum bt_status scenario_enter(
 
 	bt_defaults_scheme(object, &cluster->arena);
 	if (object->kind == BT_KIND_POD) {
-		/* A scenario holds what reached the scheduler; its watch leaves out pods that have ended, so
+		/* A scenario contains what reached the scheduler; its watch excludes ended pods, so
 		 * this one counts. */
 		object->pod.phase = (struct bt_str){0};
 	}
@@ -85,7 +85,7 @@ struct entrants {
 	size_t n, cap;
 };
 
-/* Nodes first, and each kind as an API server lists it. */
+/* Nodes first, and each kind in the order of an API server's list. */
 static int by_key(const void *a, const void *b)
 {
 	const struct bt_object *x = *(const struct bt_object *const *)a;
@@ -118,7 +118,7 @@ static enum bt_status decode_objects(
 	return BT_OK;
 }
 
-/* Enters the objects as the scheduler's first lists bring them, whatever their order in the scenario. */
+/* Adds the objects in the order of the scheduler's first lists, whatever their order in the scenario. */
 static enum bt_status read_objects(
 	struct bt_scenario_cluster *cluster, struct bt_str text, struct bt_buf *out_error)
 {

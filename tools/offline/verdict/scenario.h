@@ -7,17 +7,18 @@
 #include "tools/format/diagnosis.h"
 #include "tools/format/json.h"
 
-/* A scenario as it stands in its line. Owns: nothing; strings belong to the text and the cursor's arena. */
+/* A parsed scenario. Owns: nothing; strings belong to the text and the cursor's arena. */
 struct bt_scenario {
 	struct bt_str id, note;
 	struct bt_str config;		  /* JSON text; empty when there is none */
-	const struct bt_release *release; /* whose kube-scheduler answers; reading leaves the default one */
-	struct bt_str gates;		  /* as kube-scheduler takes --feature-gates; empty: the defaults */
+	const struct bt_release *release; /* the release to decide as; parsing keeps the default */
+	struct bt_str gates;		  /* in the format of kube-scheduler's
+					   * --feature-gates; empty: the defaults */
 	struct bt_str objects;		  /* JSON text of the array */
 	struct bt_str_list pending;	  /* namespace/name, in the order to be judged */
 };
 
-/* A scenario's cluster, ready to be asked. Owns: bt_scenario_close. */
+/* A scenario's cluster. Owns: bt_scenario_close. */
 struct bt_scenario_cluster {
 	struct bt_config config;
 	struct bt_engine *engine;

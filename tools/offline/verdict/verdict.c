@@ -158,7 +158,7 @@ static void write_narrowed(struct verdict_output *w)
 	bt_mem_free(names);
 }
 
-/* The pods that preemption would delete: those that are being deleted already are left alone. */
+/* Preemption's victims, except pods that are being deleted already. */
 static void write_preemption(struct verdict_output *w)
 {
 	const struct bt_preemption *preemption = &w->explanation.preemption;
@@ -195,7 +195,7 @@ static void write_pod(struct verdict_output *w, uint32_t pod_ix)
 {
 	struct bt_explanation *explanation = &w->explanation;
 
-	explanation->candidates_only = true; /* as the oracle's verdicts */
+	explanation->candidates_only = true; /* as in the oracle's verdicts */
 	bt_engine_explain(w->engine, pod_ix, explanation);
 	if (explanation->gated) {
 		write_text_refusal(w, "gated", &explanation->refusal);

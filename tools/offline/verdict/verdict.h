@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Verdicts: everything that was decided about a scenario's pods, as one JSON document.
+ * Verdicts: the complete decisions about a scenario's pods, as one JSON document.
  */
 #pragma once
 
