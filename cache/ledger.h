@@ -33,8 +33,8 @@ enum bt_pod_state {
 
 struct bt_pod {
 	const struct bt_signature *signature;
-	uint32_t name, uid; /* names; uid: BT_NAME_NONE: unknown. Held, like signature, gates and status_node,
-			       for the pod's lifetime */
+	uint32_t name, uid; /* names; uid: BT_NAME_NONE: unknown. Held like signature, gates and status_node,
+			     * 			       for the pod's lifetime */
 	uint32_t node_ix;   /* for an assumed or scheduled pod, else BT_NO_NODE */
 	int32_t priority;
 	enum bt_pod_state state;

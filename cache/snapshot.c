@@ -12,7 +12,7 @@
 #include "engine/base/mem.h"
 
 #define FIRST_SLOTS 64
-/* Besides kept slots, at most this part of the named slots, and of all slots, may belong to nodes that are
+/* Apart from kept slots, at most this part of the named slots, and of all slots, may belong to nodes that are
  * not live; beyond that the slots are scanned. */
 #define DEAD_PART 8
 #define LOOK_PART 512

@@ -35,7 +35,7 @@ static struct bt_str text_of(const struct bench_names *names, uint32_t i)
 
 typedef uint32_t look_fn(struct bt_intern *intern, struct bt_str text);
 
-/* Looks up known names, in random order. */
+/* Lookups of known names, in random order. */
 static void look(struct bt_bench *bench, look_fn *fn)
 {
 	struct bench_names names = make_names((uint32_t)bt_bench_arg(bench));

@@ -105,7 +105,7 @@ static void event_helps(struct bt_bench *bench)
 
 /* ---- the engine with pods that fit nowhere ---- */
 
-/* Enters n pods that want more than any node has, a kind each per_kind, and then one that fits. */
+/* Adds n pods that request more than any node has, per_kind of each kind, and then one that fits. */
 static void fill(struct workload *w, uint32_t n, uint32_t per_kind)
 {
 	struct bt_pod_object pod = {0};

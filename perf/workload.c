@@ -171,8 +171,7 @@ struct bt_pod_object bt_workload_plain_pod(struct bt_arena *arena, int64_t milli
 		.spec.container_n = 1};
 }
 
-/* pod-NUMBER. As it is made while clocks run, it is made without snprintf, which takes longer than interning
- * it. */
+/* pod-NUMBER. Built without snprintf, which takes longer than interning the name, because it is measured. */
 static struct bt_str name_of(uint32_t number, char name[NAME_BYTES])
 {
 	char *begin = name + NAME_BYTES;

@@ -113,7 +113,7 @@ typedef bool bt_plugin_bound_fn(const void *term);
  * and the term must be compiled again. */
 typedef bool bt_plugin_taint_sets_fn(const void *term, const struct bt_snapshot *snapshot);
 
-/* Appends all inputs of a term's results besides the view and the settings: keys are compared within one
+/* Appends all inputs of a term's results other than the view and the settings: keys are compared within one
  * profile. Equal bytes mean equal results; no bytes: the same results for all pods. */
 typedef void bt_plugin_key_fn(const void *term, struct bt_buf *out_key);
 
@@ -375,7 +375,7 @@ static inline bool bt_equivalence_key_eq(
 	return a->kind == b->kind && a->column == b->column && a->domain_counts == b->domain_counts;
 }
 
-/* Appends an equivalence key to the n existing ones unless it is there, as bt_plugin_keys_fn does. */
+/* Appends an equivalence key to the n existing ones unless it exists, as bt_plugin_keys_fn does. */
 static inline uint32_t bt_add_equivalence_key(
 	struct bt_equivalence_key node_key, struct bt_equivalence_key *node_keys, uint32_t n, uint32_t cap)
 {

@@ -341,7 +341,7 @@ static void activate(struct bt_queue *queue, uint32_t ix, bool checked, int64_t 
 }
 
 /* Should an event requeue a pod? Source: isPodWorthRequeuing, v1.36.3. */
-/* Inlined where an event goes through many groups: the calls would cost as much as all else that is there. */
+/* Inlined where an event visits many groups: the calls would double the cost. */
 BT_INLINE enum bt_strategy weigh(
 	struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event)
 {

@@ -117,7 +117,7 @@ static const struct {
 static int run(struct bt_invocation *invocation)
 {
 	static const struct bt_files_reader reader = {bt_input_list, bt_input_takes};
-	bool beside = strcmp(invocation->command->name, "run") == 0; /* that program looks by itself */
+	bool beside = strcmp(invocation->command->name, "run") == 0; /* that program checks for itself */
 
 	if (!beside && bt_files_check(invocation, &reader) != BT_EXIT_OK) {
 		return BT_EXIT_USAGE;

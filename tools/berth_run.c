@@ -16,8 +16,8 @@
 #include "tools/format/input.h"
 
 /* jemalloc reads this when it starts, instead of that of engine/base/mem.c: no huge pages, and what is free
- * goes back within a second. Beside an API server, which is what a binding waits for, memory is worth more
- * than what they save. */
+ * goes back within a second. Compared with the API server, which bindings wait for, this costs little, and
+ * memory is worth more than what they save. */
 const char *malloc_conf = "thp:default,dirty_decay_ms:1000";
 
 static int print_help(const struct bt_invocation *invocation)

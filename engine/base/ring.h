@@ -38,7 +38,7 @@ struct bt_ring {
 	_Atomic uint64_t full_n, producer_parks;
 
 	/* owner: the consumer; anyone reads the atomics, relaxed */
-	alignas(BT_CACHELINE) uint32_t seen_tail; /* p_tail when the consumer last looked */
+	alignas(BT_CACHELINE) uint32_t seen_tail; /* p_tail when the consumer last read it */
 	_Atomic uint64_t consumer_parks;
 
 	alignas(BT_CACHELINE) _Atomic uint32_t closed; /* atomic: EDGE ring.closed, set by the producer */

@@ -44,7 +44,7 @@ enum bt_cluster_event_action {
 	BT_DELETE = 1 << 1,
 	BT_UPDATE_NODE_ALLOCATABLE = 1 << 2,
 	BT_UPDATE_NODE_LABEL = 1 << 3,
-	BT_UPDATE_NODE_TAINT = 1 << 4, /* or unschedulable went from true to false */
+	BT_UPDATE_NODE_TAINT = 1 << 4, /* or unschedulable changed from true to false */
 	BT_UPDATE_NODE_CONDITION = 1 << 5,
 	BT_UPDATE_NODE_ANNOTATION = 1 << 6,
 	BT_UPDATE_NODE_DECLARED_FEATURE = 1 << 7,
@@ -90,7 +90,7 @@ enum bt_object_change {
 	BT_CHANGED_MIGRATION = 1 << 2,	      /* CSINode: the annotation of migrated plugins */
 	BT_CHANGED_LIMIT_GREW = 1 << 3,	      /* CSINode: a driver's count */
 	BT_CHANGED_CAPACITY_GREW = 1 << 4,    /* CSIStorageCapacity: its limit */
-	BT_CHANGED_CAPACITY_IGNORED = 1 << 5, /* CSIDriver: storageCapacity went from true to false */
+	BT_CHANGED_CAPACITY_IGNORED = 1 << 5, /* CSIDriver: storageCapacity changed from true to false */
 	BT_CHANGED_WAITS = 1 << 6, /* StorageClass: it has WaitForFirstConsumer (a state, not a change) */
 	BT_CHANGED_ALLOCATION_LOST = 1 << 7, /* ResourceClaim: it was allocated, and was deallocated or
 					       deleted */

@@ -48,7 +48,7 @@ struct bt_counter_groups {
 	uint32_t n;
 };
 
-/* What a device serves as of a resource of its node, and what it takes of it besides. */
+/* A node resource that a device provides, and its overhead. */
 struct bt_node_resource {
 	uint32_t name; /* the resource's */
 	bool maps, has_capacity_multiplier, has_device_multiplier, has_per_pod, has_per_container;
@@ -68,7 +68,7 @@ struct bt_device {
 	uint32_t attribute_n, capacity_n, counter_n, taint_n, group_n;
 	bool consumes; /* it lists a counter set, even with zero amounts */
 	bool has_node_name, all_nodes, has_selector, binds_to_node, allow_multiple;
-	bool has_binding_conditions; /* the list is there, maybe empty */
+	bool has_binding_conditions; /* the list is present, possibly empty */
 	uint32_t node_name;	     /* BT_NAME_NONE: empty or absent */
 	struct bt_node_selector selector;
 	const uint32_t *binding_conditions, *failure_conditions;
@@ -215,7 +215,7 @@ struct bt_resource_claim {
 	const struct bt_device_request *requests;
 	const struct bt_device_constraint *constraints;
 	uint32_t owner_n, request_n, constraint_n;
-	bool has_requests; /* the list is there, maybe empty */
+	bool has_requests; /* the list is present, possibly empty */
 	bool allocated;
 	struct bt_allocation allocation;	/* when allocated */
 	struct bt_claim_consumer *reserved_for; /* with room up to the next power of two */

@@ -265,7 +265,7 @@ struct bt_extended_mapping_object {
 	struct bt_str container, resource, request;
 };
 
-/* What devices take of a resource of the node besides what they serve as. */
+/* Overhead of devices for a node resource. */
 struct bt_node_overhead_object {
 	struct bt_str name;
 	bool has_per_pod, has_per_container;
@@ -484,7 +484,7 @@ struct bt_counter_set_object {
 	struct bt_str_list groups; /* compatibilityGroups, of a device */
 };
 
-/* What a device serves as of a resource of its node, and takes of it besides: an entry of
+/* A node resource that a device provides, and its overhead: an entry of
  * nodeAllocatableResources, or of nodeAllocatableResourceMappings, which has one multiplier. */
 struct bt_node_resource_object {
 	struct bt_str name;

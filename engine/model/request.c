@@ -352,7 +352,7 @@ static void add_containers(struct adder *adder, struct request_sum *total)
 	}
 }
 
-/* What a device takes of a resource besides what it serves as: for the pod, and for each container that names
+/* A device's overhead for a node resource: for the pod, and for each container that names
  * the claim. */
 static struct bt_quantity overhead_of(const struct bt_node_overhead_object *overhead, uint32_t container_n)
 {

@@ -43,7 +43,7 @@ static inline bool bt_requests_incomplete(const struct bt_requests *requests)
 /* How a resize in a pod's status counts. */
 struct bt_request_rules {
 	bool sums_by_state;    /* BT_RULE_RESIZE_SUMS_BY_STATE */
-	bool pod_level_status; /* the pod's own status counts, beside those of its containers */
+	bool pod_level_status; /* the pod's own status counts, in addition to its containers' */
 	bool resizes_wait;     /* deferred ones are queued for scheduling */
 	bool node_claims;      /* what claims take of the node counts, too */
 	bool claims_map_alone; /* BT_RULE_DEVICES_MAP_ALONE */

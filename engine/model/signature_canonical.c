@@ -322,7 +322,7 @@ static void put_sums_of(
 	}
 }
 
-/* What claims may take of the node besides, and what they do. */
+/* Overheads of claims, and the amounts that they provide. */
 static void put_node_claims(struct bt_signature_maker *s, const struct bt_pod_object *pod)
 {
 	put_sums_of(s, pod->spec.init_containers, pod->spec.init_container_n);

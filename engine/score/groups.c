@@ -338,7 +338,7 @@ static bool widen_groups(struct bt_plan *plan, size_t word_n)
 	return true;
 }
 
-/* The group that the node belongs to now, made where there is none. Returns: false: no place for it. */
+/* The group that the node belongs to now, created if necessary. Returns: false: no room for it. */
 static bool choose_group(struct grouping *g, size_t word_n, uint32_t *out_group)
 {
 	struct bt_plan *plan = g->plan;

@@ -47,9 +47,9 @@ void bt_groups_find_uniform(struct bt_plan *plan);
 bool bt_groups_make(struct bt_plan *plan, const struct bt_view *view, uint16_t *group);
 
 /*
- * A node of the plan has changed in place: moves it to its group, which is made where there is none. The
+ * A node of the plan has changed in place: moves it to its group, created if necessary. The
  * maxima are found again where that may move them.
  * Requires: columns; the plan neither yields nor has plans that do; the usage's journal names the node.
- * Returns : false: the plan must be made again.
+ * Returns : false: the plan must be rebuilt.
  */
 bool bt_groups_redescribe(struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix);

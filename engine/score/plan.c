@@ -764,7 +764,7 @@ static bool reads_domains(const struct bt_plan *plan)
 	return false;
 }
 
-/* Describes the nodes that have changed again. Returns: false: the plan must be made again. */
+/* Describes changed nodes again. Returns: false: the plan must be rebuilt. */
 static bool plan_follow(struct bt_planner *planner, struct bt_plan *plan)
 {
 	const struct bt_view *view = planner->env.view;

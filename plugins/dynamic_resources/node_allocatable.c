@@ -10,7 +10,7 @@
 
 #define NANO_PER_UNIT 1000000000
 
-/* What is being worked out, on one node. */
+/* The computation for one node. */
 struct claim_mapper {
 	const struct bt_view *view;
 	const struct bt_signature *signature;
@@ -56,7 +56,7 @@ static const struct bt_device *in_slice(const struct bt_resource_slice *slice, u
 	return NULL;
 }
 
-/* The device of an allocation. out_elsewhere: it is there, but the node cannot have it, and NULL is returned.
+/* The device of an allocation. out_elsewhere: it exists, but the node cannot use it; returns NULL.
  * Source: getDeviceFromSlices, v1.37.2; getDeviceFromManager, v1.36.3. */
 static const struct bt_device *find_device(
 	const struct claim_mapper *m, const struct bt_device_result *result, bool *out_elsewhere)

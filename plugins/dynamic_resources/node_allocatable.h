@@ -15,7 +15,7 @@
 
 /* A claim with what it has, or would get on the node; allocation NULL: nothing. */
 struct bt_mapped_claim {
-	uint32_t name; /* BT_NAME_NONE: the one that is yet to be made, for extended resources */
+	uint32_t name; /* BT_NAME_NONE: the claim to be created for extended resources */
 	const struct bt_allocation *allocation;
 };
 
@@ -48,6 +48,6 @@ const char *bt_mapped_claim_refused(const struct bt_view *view, const struct bt_
 	uint32_t node_ix, const struct bt_resource_claim *claim);
 
 /* The same of a claim that is being allocated for another pod of its group. Source:
- * validateNodeAllocatableDRAClaimSharing, v1.37.2; 1.36 looks at pods on the node, which have none yet. */
+ * validateNodeAllocatableDRAClaimSharing, v1.37.2; 1.36 checks pods on the node, where there are none yet. */
 const char *bt_pending_claim_refused(const struct bt_view *view, const struct bt_resource_claim *claim,
 	const struct bt_allocation *pending);

@@ -104,7 +104,7 @@ static void compile_wanted(const struct bt_compile_env *env, const struct bt_sig
 
 /*
  * A pod with a deferred resize is filtered on its own node only, where its requests count already: it fits
- * unless the node is overcommitted. Only requests that are not counted yet are wanted.
+ * unless the node is overcommitted. Compares only requests that do not count yet.
  * Source: adjustDeltasToAccomodateCacheDiscrepancy, fitsRequest, v1.37.2.
  */
 static void compile_resize(const struct bt_compile_env *env, const struct bt_signature *signature,

@@ -95,7 +95,7 @@ static bool is_hidden(const struct bt_emit_value *value, const struct bt_emit_va
 	return false;
 }
 
-/* The value's column, added when it is new. A table's numbers stand right. */
+/* The value's column, created if necessary. Numbers are right-aligned. */
 static struct emit_table_column *column_of(
 	struct layout *layout, const struct bt_emit_value *value, const struct bt_emit_value *row)
 {

@@ -19,7 +19,7 @@ void bt_interrupt_install(void);
  * restore runs in the signal handler. */
 void bt_interrupt_before_death(void (*restore)(void));
 
-/* Whether the user wants the program to end. Context: any thread; a plain load. */
+/* Has the user interrupted the program? Context: any thread; a plain load. */
 static inline bool bt_interrupt_pending(void)
 {
 	return bt_interrupt != 0;

@@ -99,7 +99,7 @@ void bt_replacements_remove(void)
 	}
 }
 
-/* Makes a new file beside target, named in the slot. Returns its descriptor, or -1 with errno. */
+/* Creates a new file in target's folder, named in the slot. Returns its descriptor, or -1 with errno. */
 static int make_beside(const char *target, struct slot *slot)
 {
 	size_t folder_n = folder_bytes(target);

@@ -26,7 +26,7 @@ struct bt_ahead_list {
 	struct bt_str text;	     /* all of it; the caller's */
 	struct bt_list_words words;  /* of the list */
 	struct bt_json_mark element; /* the first element to be read ahead; not the list's first */
-	uint32_t helper_n;	     /* threads besides the caller's */
+	uint32_t helper_n;	     /* threads in addition to the caller's */
 	size_t range_bytes;
 };
 

@@ -359,7 +359,7 @@ AVX2 static bool index_avx2(
 
 AVX512 static inline void classify_avx512(const char *block, struct masks *out)
 {
-	/* As with AVX2, four times beside each other. */
+	/* As with AVX2, four at a time. */
 	const __m512i space = _mm512_broadcast_i32x4(
 		_mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0));
 	const __m512i operator_ =

@@ -113,7 +113,7 @@ size_t bt_object_name(const struct bt_object *object, char *out, size_t cap)
 }
 
 /* Counts lines on from the last place, or from the start when offset lies before it. No byte is scanned
- * twice: all of a cluster may stand on one line, with something wrong in each object. */
+ * twice: a whole cluster may be on one line, with something wrong in each object. */
 static void count_lines(struct object_place *place, struct bt_str text, size_t offset)
 {
 	struct bt_str before = bt_str_sub(text, 0, offset < text.len ? offset : text.len);

@@ -130,7 +130,7 @@ const char *bt_strict_type_word(enum bt_json_type type)
 	}
 }
 
-/* Appends the Go type that the place wants. */
+/* Appends the Go type that is expected here. */
 static void add_go_type(struct bt_buf *out, const struct where *where)
 {
 	static const char *const names[] = {[BT_FIELD_STR] = "string",

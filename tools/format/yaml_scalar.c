@@ -143,7 +143,7 @@ static void write_float(double value, bool single, struct bt_buf *out)
 	}
 }
 
-/* Underscores may be anywhere, except after a leading point: there they must stand between digits. */
+/* Underscores may be anywhere, except after a leading point: there they must be between digits. */
 static bool may_separate(struct bt_str text, size_t ix)
 {
 	return text.ptr[0] != '.' || (ix > 0 && ix + 1 < text.len && digit_of(text.ptr[ix - 1]) < 10 &&

@@ -88,7 +88,7 @@ struct bt_permit_observer {
 
 struct bt_engine_options {
 	uint64_t seed;
-	struct bt_clock clock;	     /* for the times of pods in the queue; none: time stands still */
+	struct bt_clock clock;	     /* for the queue's timestamps; none: time stands still */
 	struct bt_binder binder;     /* bind == NULL: every binding succeeds at once */
 	struct bt_evictor evictor;   /* evict == NULL: the caller of bt_engine_decide evicts */
 	struct bt_releaser releaser; /* release == NULL: claims are released or deleted at once */
@@ -255,7 +255,7 @@ void bt_engine_destroy(struct bt_engine *engine);
  * ledger, snapshot, signatures and queue. */
 void bt_engine_each_owner(struct bt_engine *engine, void (*act)(struct bt_owner *owner));
 
-/* Makes decisions count feasible nodes, which costs a look at every node where columns decide. Context:
+/* Makes decisions count feasible nodes, which evaluates every node even where columns decide. Context:
  * between cycles. */
 void bt_engine_count_nodes(struct bt_engine *engine, bool on);
 
@@ -263,12 +263,11 @@ void bt_engine_count_nodes(struct bt_engine *engine, bool on);
 struct bt_cache *bt_engine_cache(struct bt_engine *engine);
 
 /*
- * Applies a delta from an ingestion thread: an object that is new, changed or gone. A pod with a known name
- * and another UID replaces the old one, whose deletion was not seen. The functions below that pass objects
- * intern them and call this.
+ * Applies a delta from an ingestion thread: an object that was added, changed or deleted. A pod with a known
+ * name and another UID replaces the old one, whose deletion was not seen. The functions below that pass
+ * objects intern them and call this.
  * Context: the scheduling thread.
- * Returns: BT_OK; BT_FULL when the delta's description is incomplete, or a node lost a resource;
- * BT_NOT_FOUND when a deleted
+ * Returns: BT_OK; BT_FULL when not all of the object's resources have slots; BT_NOT_FOUND when a deleted
  *          object was unknown.
  * Owns   : the delta is consumed.
  */
@@ -460,12 +459,11 @@ struct bt_binding_answer {
 
 /*
  * Applies the binder's answer, once per pod. A binding that the source has already shown is confirmed; that
- * of a pod that was deleted is ended. After a failure the pod is retried after its backoff.
- * What the binder has written to claims counts: older events do not revert it, even if the pod was
- * deleted. An answer without claims (bt_engine_bound, bt_engine_bind_failed) stands for: all claims are
- * written if the pod is bound, otherwise none but those already shown. Written state is kept until the
- * source shows it, or until the pod is deleted and the source has shown the claim as free, though that
- * event may be older than the write.
+ * of a pod that was deleted is ended. After a failure the pod is retried after its backoff. What the binder
+ * has written to claims counts: older events do not revert it, even if the pod was deleted. An answer without
+ * claims (bt_engine_bound, bt_engine_bind_failed) means: all claims are written if the pod is bound,
+ * otherwise only those already shown. Written state is kept until the source shows it, or until the pod is
+ * deleted and the source has shown the claim as free, though that event may be older than the write.
  */
 void bt_engine_answer(struct bt_engine *engine, uint32_t pod_ix, const struct bt_binding_answer *answer);
 void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix);

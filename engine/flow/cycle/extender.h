@@ -92,7 +92,7 @@ struct bt_extender_calls *bt_extender_calls_create(
 	const struct bt_config *config, struct bt_cache *cache, const struct bt_extender_hooks *calls);
 void bt_extender_calls_destroy(struct bt_extender_calls *extend);
 
-/* Does any extender filter or prioritize? Then a cycle looks for more than one node. */
+/* Does any extender filter or prioritize? Then a cycle needs more than one node. */
 bool bt_extender_calls_chooses(const struct bt_extender_calls *extend);
 
 /* Begins a pod's cycle. Returns: the hooks for its evaluation, or NULL when no extender that filters or

@@ -212,7 +212,7 @@ static inline void bt_group_show_decided(struct bt_engine *engine, const struct 
 	}
 }
 
-/* The time, if metrics are wanted, and records a cycle that began and decided then. */
+/* The time, if metrics are enabled; and records a cycle that began and decided then. */
 int64_t bt_group_cycle_clock(const struct bt_engine *engine);
 void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runtime *runtime,
 	enum bt_group_outcome outcome, int64_t begin_ns, int64_t decided_ns);
@@ -220,7 +220,7 @@ void bt_group_cycle_note(struct bt_engine *engine, const struct bt_profile_runti
 /*
  * The unschedulable plugins of a member that no plugin has rejected, where only events requeue the group
  * (else none). A member that fits waits for the others, and so does one that might fit without them or
- * beside fewer of them; if no member was tried, they also wait for a placement of the group. Upstream
+ * with fewer of them placed; if no member was tried, they also wait for a placement of the group. Upstream
  * requeues all of them after a time. Source: determineSchedulingHintForInFlightPod and
  * GangScheduling.EventsToRegister, v1.36.3.
  */

@@ -263,7 +263,7 @@ static uint32_t best_of(const struct bt_placements *p, uint32_t start)
 
 /* ---- trials ---- */
 
-/* State that decisions depend on besides the cluster: numbers of cycles, and starts of samples. */
+/* State besides the cluster that decisions depend on: numbers of cycles, and starts of samples. */
 struct group_placement_turn {
 	uint64_t cycle_n;
 	uint32_t mark;

@@ -8,9 +8,9 @@
 #include "engine/base/map.h"
 #include "engine/flow/cycle/preempt.h"
 
-/* The versions that a refusal, its text, and PostFilter depend on besides the pod: usage, nodes, nominations
- * and pods that begin to be deleted, budgets, counters with namespaces, volumes, devices, the members of a
- * group that are in flight, PodGroups, and the node part. */
+/* The versions that a refusal, its text, and PostFilter depend on, apart from the pod: usage, nodes,
+ * nominations and pods that begin to be deleted, budgets, counters with namespaces, volumes, devices, the
+ * members of a group that are in flight, PodGroups, and the node part. */
 struct bt_state_of_things {
 	uint64_t journal_end, snapshot, changes, budgets, counting, storage, devices;
 	uint64_t group_cycle; /* 0: none is running */

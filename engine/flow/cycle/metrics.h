@@ -26,7 +26,7 @@ enum bt_cycle_metric {
 	BT_CYCLE_METRIC_GROUP_DECIDING, /* its part that finds nodes: no labels */
 	/* Preemption by a pod group as a unit: enum bt_cycle_metric_status. Then its victims, without labels;
 	 * groups that are preempted as a unit, and other pods of groups: enum bt_cycle_metric_preemptor. Of
-	 * these n seconds stand for n. */
+	 * these n seconds represent n. */
 	BT_CYCLE_METRIC_GROUP_PREEMPTING,
 	BT_CYCLE_METRIC_GROUP_VICTIMS,
 	BT_CYCLE_METRIC_GROUP_DISRUPTIONS,
@@ -96,7 +96,7 @@ struct bt_cycle_metrics {
 
 #define BT_CYCLE_METRIC_HINTS 16
 
-#define BT_CYCLE_METRIC_ONE INT64_C(1000000000) /* stands for one of what is no time */
+#define BT_CYCLE_METRIC_ONE INT64_C(1000000000) /* used for a metric without a duration */
 
 /* Owns: bt_cycle_metrics_destroy. */
 struct bt_cycle_metrics *bt_cycle_metrics_create(void);

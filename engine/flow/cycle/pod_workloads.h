@@ -3,7 +3,7 @@
  * (BT_RULE_PODS_NAME_WORKLOADS) a group of pods is one group of a Workload in one replica. Source:
  * scheduling/v1alpha1, podGroupPolicy of plugins/gangscheduling, v1.35.4.
  *
- * A Workload is known by its namespace and name, names of the dictionary, as long as its object is there.
+ * A Workload is known by its namespace and name, names of the dictionary, as long as its object exists.
  * Writer: pod_workloads.c. Thread: the scheduling thread.
  */
 #pragma once

@@ -86,7 +86,7 @@ void bt_engine_refuse(struct bt_engine *engine, const struct bt_cycle *cycle, st
 /*
  * Runs the profile's PostFilter plugins in order; by notes if there are some, and then without texts. Sets
  * preemption->outcome, out_release to the action of DynamicResources (which is not carried out yet), and text
- * (if the request wants texts) to the plugins' joined text. Source: RunPostFilterPlugins, v1.36.3.
+ * (if the request needs texts) to the plugins' joined text. Source: RunPostFilterPlugins, v1.36.3.
  */
 void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struct bt_preempt_request *request,
 	struct bt_preemption *preemption, struct bt_claim_release *out_release, struct bt_buf *text);

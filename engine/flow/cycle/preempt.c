@@ -549,7 +549,7 @@ static void add_lost_node_error(struct preempt_search *s)
 
 /* ---- candidates ---- */
 
-/* Is another candidate wanted? Each of the two lists has that limit. */
+/* Is another candidate needed? The limit applies to each of the two lists. */
 static bool admit(struct preempt_search *s, const struct bt_preemption_cost *cost)
 {
 	uint32_t *list_n = cost->violation_n ? &s->owing_n : &s->free_n;

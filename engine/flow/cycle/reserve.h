@@ -77,7 +77,7 @@ void bt_reserved_choose(
 void bt_reserved_choose_once(
 	struct bt_reserved *reserved, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
 
-/* Saves that there are none on that node. */
+/* Records that the node has none. */
 void bt_reserved_choose_nothing(struct bt_reserved *reserved, uint32_t pod_ix, uint32_t node_ix);
 
 /*

@@ -23,7 +23,7 @@ struct bt_scheduling_cycle {
 	bool texts; /* make messages */
 	/* A pod's cycle begins; may be NULL. */
 	void (*begins)(void *context, uint32_t pod_ix);
-	/* The engine has made a decision and not carried it out: the callee may replace it by another
+	/* The engine has made a decision and not executed it: the callee may replace it by another
 	 * scheduler's (bt_engine_impose). message: as of ended. Not called for pods of a group. May be
 	 * NULL. */
 	void (*steer)(void *context, struct bt_decision *decision, struct bt_str message);

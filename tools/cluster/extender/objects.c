@@ -316,7 +316,7 @@ static bool fetch_each(struct bt_objects *o, const uint32_t *entries, uint32_t n
 
 /* ---- requests ---- */
 
-/* Begins a call for n objects. wanted has the entries that have to be fetched, order their positions. */
+/* Begins a call for n objects. wanted: the entries to fetch; order: their positions. */
 struct object_request {
 	uint32_t *entries; /* of all n */
 	uint32_t *order;   /* positions of the wanted ones */
@@ -432,7 +432,7 @@ static void write_node_path(const void *context, uint32_t i, struct bt_buf *out)
 	bt_escape(out, path->names[path->order[i]]);
 }
 
-/* Takes the wanted nodes of a page. Returns: false when it is not a page; out_continue is empty after the
+/* Takes the requested nodes of a page. Returns: false when it is not a page; out_continue is empty after the
  * last page. */
 static bool take_page(struct bt_objects *o, struct bt_str body, struct bt_buf *out_continue)
 {

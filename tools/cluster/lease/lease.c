@@ -11,7 +11,7 @@
  *                                         '-------------------------------------'<-'
  *   LEADING --lose (too old, or another holds it)--> OVER      any --stop--> RELEASING (PUT) --> OVER
  *
- * Upholds I8: held_until_ns is counted from before the request was sent, by a clock that goes on while the
+ * Upholds I8: held_until_ns is counted from before the request was sent, by a clock that advances while the
  * machine sleeps, and only an answer moves it forward. Others may take the lease no sooner than its duration
  * after they have seen the renewal, which is later; the difference of the two durations is the margin for
  * what is written just before the end.
@@ -589,7 +589,7 @@ static const struct bt_field event_fields[] = {
 };
 static const struct bt_schema event_schema = BT_SCHEMA(event_fields, struct lease_event);
 
-/* Reads a line of the watch. Returns: false: it is invalid; the watch ends, and the reads go on. */
+/* Reads a line of the watch. Returns: false: it is invalid; the watch ends, and the reads continue. */
 static bool take_event(struct bt_lease *lease, struct bt_str line)
 {
 	struct bt_json *cursor = bt_json_create();

@@ -19,7 +19,7 @@ struct bt_dial_addresses {
 
 struct bt_resolver;
 
-/* Strings outlive it. came(context): the result is there; called on the resolver's thread. */
+/* Strings outlive it. came(context) reports the result, on the resolver's thread. */
 struct bt_resolver *bt_resolver_create(
 	const char *host, const char *port, void (*came)(void *context), void *context);
 void bt_resolver_destroy(struct bt_resolver *resolver);

@@ -296,7 +296,7 @@ static bool read_piece(struct exec_plugin_run *run)
 }
 
 /* Reads until the program has exited. A child that still holds the output open is not waited for: the
- * program's own output is in the pipe by then. Returns: NULL, or what went wrong. */
+ * program's own output is in the pipe by then. Returns: NULL, or the error. */
 static const char *read_output(const struct bt_client_config_plan *plan, struct exec_plugin_run *run)
 {
 	static const char late[] = "it did not end in time; run it by hand to see what it waits for";
@@ -334,7 +334,7 @@ static const char *read_output(const struct bt_client_config_plan *plan, struct 
 	return "it prints more than 1 MiB; it must print one ExecCredential";
 }
 
-/* Forwards what is there already. A child that holds the pipe open is not waited for. */
+/* Forwards output that is available. Does not wait for a child that holds the pipe open. */
 static void end_errors(struct exec_plugin_run *run)
 {
 	struct pollfd file = {.events = POLLIN};

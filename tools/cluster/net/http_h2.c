@@ -35,8 +35,8 @@
 #define IDLE_A_REQUEST	  8u	/* such frames that come with a request and are not counted */
 #define STREAMS_AT_FIRST  100u	/* that wait for a connection, until the server has announced its limit */
 #define LANE_CONNECTIONS  8u
-#define CALM_NS		  ((int64_t)NS_PER_S) /* after a connection could not be opened beside others */
-#define FIELDS		  9u		      /* of a request, besides those of an identity */
+#define CALM_NS		  ((int64_t)NS_PER_S) /* after another connection could not be opened */
+#define FIELDS		  9u		      /* of a request, in addition to an identity's */
 
 enum stage { RESOLVING = 0, CONNECTING, SHAKING, OPEN, DEAD };
 
@@ -242,7 +242,7 @@ static void cancel_stream(struct bt_h2_call *part)
 	leave(part);
 }
 
-/* The caller does not want the answer, or cannot have it. */
+/* The caller has cancelled the call, or the response is too long. */
 static void abort_stream(struct bt_h2_call *part)
 {
 	if (part->connection) {
@@ -1059,7 +1059,7 @@ static void feed_lane(struct bt_http *http, struct h2_lane *lane)
 			connection = open_connection(http, lane, part->call->identity);
 		}
 		if (!connection) {
-			break; /* nor is there one for the calls behind it */
+			break; /* nor for the calls after it */
 		}
 		if (connection->stage != OPEN || !connection->agreed ||
 			bt_client_tls_out(&connection->tls).len || !submit(connection, part)) {

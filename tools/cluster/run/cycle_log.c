@@ -241,7 +241,7 @@ void bt_cycle_log_bound(struct bt_cycle_log *log, struct bt_engine *engine, uint
 		bt_log(BT_LOG_INFO, 1, "Failed to bind pod", bt_log_fields(pod));
 		return;
 	}
-	/* A decision that was made before the level was raised has no entry. */
+	/* A decision made before the level was raised has no entry. */
 	struct logged_decision placed = pod_ix < log->cap ? log->placed[pod_ix] : (struct logged_decision){0};
 
 	bt_log(BT_LOG_INFO, ABOUT_PODS, "Successfully bound pod to node",

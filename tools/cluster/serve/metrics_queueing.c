@@ -225,7 +225,7 @@ static void label_executing(const struct metrics_reading *r, const struct bt_ser
 	label(r->x, "result", series->labels[1] == BT_CYCLE_METRIC_SUCCESS ? "success" : "error");
 }
 
-/* Of a metric of which each value stands for that many. */
+/* For a sampled metric, whose values each represent this number. */
 static void add_sums(const struct metrics_reading *r, enum bt_cycle_metric metric,
 	void (*labels)(const struct metrics_reading *r, const struct bt_series *series))
 {

@@ -19,7 +19,7 @@
 struct bt_health_tally;
 struct bt_work_queues;
 
-/* init: all of it; the functions beside pointers are called from any thread. */
+/* init: all of it; the functions are called from any thread. */
 struct bt_serve_sources {
 	const char *version; /* berth's */
 	const struct bt_config *config;

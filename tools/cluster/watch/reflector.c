@@ -19,7 +19,7 @@
 #define GRACE_NS (60 * NS_PER_S)
 /* How soon the pipeline is tried again when it had no room. */
 #define RETRY_NS (NS_PER_S / 1000)
-/* How often a missing kind is looked for. */
+/* How often a missing kind is requested. */
 #define ABSENT_NS (300 * NS_PER_S)
 /* How often the same is logged. */
 #define REPEAT_NS (60 * NS_PER_S)
@@ -423,7 +423,7 @@ static void on_expired(struct bt_reflector *r)
 	}
 }
 
-/* Logged at each attempt; kept as the reflector's error until the kind is there. */
+/* Logged at each attempt; kept as the reflector's error until the kind exists. */
 static void warn_absent(struct bt_reflector *r)
 {
 	char what[sizeof(r->error)];

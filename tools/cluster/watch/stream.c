@@ -205,7 +205,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Inside an object: scans to its end. Returns whether it is there. */
+/* Inside an object: scans to its end. Returns whether it was found. */
 static bool scan_object(struct bt_stream *s)
 {
 	const char *p = s->bytes.ptr;

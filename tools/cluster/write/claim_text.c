@@ -433,7 +433,7 @@ static bool names_all(struct bt_writer *writer, const struct bt_prebind_claim *c
 	return i == claim->request_n;
 }
 
-/* One configuration; its members besides requests are copied unchanged. */
+/* One configuration; all members except requests are copied unchanged. */
 static void add_config(struct bt_writer *writer, const struct bt_prebind_claim *claim, struct bt_str element,
 	const char *source, struct bt_str requests, struct bt_buf *out)
 {

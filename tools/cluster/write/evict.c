@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A victim of preemption: the condition DisruptionTarget, then its deletion by UID, then the event. Both
- * calls may be made again without harm. Source: framework/preemption/executor.go, v1.36.3.
+ * calls may be repeated without harm. Source: framework/preemption/executor.go, v1.36.3.
  *
  *   begin --> TARGET --2xx, nothing to change--> DELETE --2xx--> evicted
  *                 \--404--------------------------------\--404, another UID--> evicted, no event

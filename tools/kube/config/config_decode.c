@@ -179,7 +179,7 @@ static void refuse_kind(struct decode *decode, const struct api_version *version
 /* ---- fields ---- */
 
 /* Runs the strict decoder at the cursor. Faults are added to out_faults; false with an error set when it
- * cannot go on. */
+ * cannot continue. */
 static bool decode_fields(
 	struct decode *decode, const struct bt_schema *schema, void *out, struct bt_buf *out_faults)
 {

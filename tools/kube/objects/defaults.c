@@ -377,7 +377,7 @@ static void workload_defaults(enum bt_kind kind, struct bt_workload_object *work
 	bool job = kind == BT_KIND_JOB || kind == BT_KIND_CRON_JOB;
 
 	if (job && !workload->has_parallelism) {
-		/* Both absent means one pod; completions absent beside parallelism means a work queue. */
+		/* Both absent means one pod; only completions absent means a work queue. */
 		if (!workload->has_completions) {
 			workload->completions = 1;
 			workload->has_completions = true;

@@ -62,7 +62,7 @@ enum bt_status bt_priority_resolve(
 
 /*
  * Runs the admission that matters to the scheduler on a pod: Priority if spec.priority is absent, and the two
- * tolerations of DefaultTolerationSeconds unless the pod has their like.
+ * tolerations of DefaultTolerationSeconds unless the pod has equivalent ones.
  * Returns : BT_OK; BT_NOT_FOUND as bt_priority_resolve, after adding the tolerations and leaving the priority
  *           absent.
  * Owns    : what it adds belongs to the arena, or to the table.

@@ -323,7 +323,7 @@ static void finish_pod(struct expansion *expansion, struct bt_pod_object *pod)
 
 /*
  * Names a pod: the prefix and five letters. Number i gets the letters a * i + b mod 27^5, where a and b
- * follow from the seed: no two numbers of a workload get the same, and neighbours do not look alike. Used
+ * follow from the seed: no two numbers of a workload get the same, and consecutive ones look different. Used
  * names are skipped.
  */
 static void generate_name(struct bt_workloads *workloads, struct bt_pod_object *pod, struct bt_str prefix,
@@ -685,7 +685,7 @@ static uint64_t parent_key(const struct bt_meta_object *meta, struct bt_str kind
 	return hash_key(KNOWN_PARENT, meta->namespace_, kind, name);
 }
 
-/* Of two ReplicaSets the later revision is the newer, or the later made. */
+/* Of two ReplicaSets the one with the later revision is newer, else the one created later. */
 static bool is_newer(const struct bt_workload_object *a, const struct bt_workload_object *b)
 {
 	static const char key[] = "deployment.kubernetes.io/revision";

@@ -21,7 +21,7 @@ struct bt_report_use {
 	double mean, peak;
 };
 
-/* The report's input besides the engine. */
+/* The report's input apart from the engine. */
 struct bt_simulation_facts {
 	uint64_t pods_scheduled_before, pods_expanded, pods_ended, pods_other_schedulers, pods_deleting;
 	uint64_t pods_on_unknown_nodes, pods_deleted, pods_deleted_waiting, pods_leaving, problems;

@@ -14,7 +14,7 @@
 
 struct berth {
 	struct bt_lock lock;
-	struct bt_lib *lib; /* lock(lock): NULL: destroyed, or never made */
+	struct bt_lib *lib; /* lock(lock): NULL: destroyed, or never created */
 	uint32_t call_n;    /* lock(lock): calls under way */
 	bool ready;	    /* lock(table): lock is initialised */
 };

@@ -410,7 +410,7 @@ void bt_lib_threads_finish_admission(struct bt_lib *lib)
 	lib->job->late |= bt_feeder_finish_admission(&t->feeders[FEEDERS], &lib->admission) != BT_OK;
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
 void bt_lib_visit(struct bt_lib *lib, void (*call)(void *context, struct bt_engine *engine), void *context)
 {

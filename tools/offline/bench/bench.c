@@ -188,7 +188,7 @@ static const struct bt_threshold_metric *metric_of(const struct bt_bench_run_pla
 	return plan->workload->metric.set ? &plan->workload->metric : &plan->test_case->metric;
 }
 
-/* Compares the metric with its threshold. Only throughput is there to be compared. */
+/* Compares the metric with its threshold. Only throughput is measured. */
 static void apply_threshold(struct bt_bench_result *result, struct bt_bench_item *item, double threshold)
 {
 	const struct bt_threshold_metric *metric = metric_of(result->plan);

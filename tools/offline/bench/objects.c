@@ -359,7 +359,7 @@ bool bt_bench_run_churn(struct bt_bench_run *run, const struct bt_bench_op *op, 
 	return read_churn(run, op, timer);
 }
 
-/* ---- looking ahead ---- */
+/* ---- checking without running ---- */
 
 struct bench_check {
 	const struct bt_bench_run_plan *plan;

@@ -11,7 +11,7 @@
 /* Pods fed between two steps of the pipeline. */
 #define FEED_N 64
 
-/* Pods to be made, with their volumes. */
+/* Pods to be created, with their volumes. */
 struct pod_batch {
 	const struct bt_bench_op *op;
 	uint32_t space, group;

@@ -45,7 +45,7 @@ struct bt_bench_run_result {
 	struct bt_buf why;
 	struct bt_collected *collected;
 	size_t collected_n, collected_cap;
-	uint64_t node_n, pod_n, churn_n; /* made; churn_n: objects that churn made or deleted */
+	uint64_t node_n, pod_n, churn_n; /* created; churn_n: objects that churn created or deleted */
 	struct bt_world_counts counts;
 	int64_t took_ns; /* the whole run */
 	bool timed;	 /* some operation uses the clock */

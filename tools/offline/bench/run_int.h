@@ -5,7 +5,7 @@
 
 #include "tools/offline/bench/run.h"
 
-/* A periodic action besides the operations. */
+/* A periodic action in addition to the operations. */
 struct bt_bench_run_timer {
 	const struct bt_bench_op *op;
 	int64_t next_ns, interval_ns; /* by the monotonic clock; INT64_MAX: over */

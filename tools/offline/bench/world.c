@@ -422,7 +422,7 @@ static struct bt_world_pod *pod_of(struct bt_world *world, struct bt_str uid)
 	return &world->pods[number];
 }
 
-/* As the API server: a pod that is being deleted, or is there no more, cannot be bound. */
+/* As the API server: a pod that is being deleted, or was deleted, cannot be bound. */
 static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
 {
 	struct bt_world *world = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Profiles gangs and topology: signatures whose pods come in PodGroups, or groups of Workloads, that want all
+ * Profiles gangs and topology: signatures whose pods form PodGroups, or groups of Workloads, that need all
  * their pods placed, or none; all of them in one rack or zone.
  */
 #include "tools/offline/generate/build.h"

@@ -29,7 +29,7 @@ struct bt_gen_amount {
 struct bt_gen_node {
 	struct bt_gen_amount total, free;
 	int64_t pods_free;
-	uint64_t ports_used; /* by number only: stricter than the API, which also looks at the address */
+	uint64_t ports_used; /* by number only: stricter than the API, which also compares the address */
 	uint32_t zone, rack;
 	uint32_t devices; /* published in a ResourceSlice; a node has these or gpus */
 	uint8_t machine;

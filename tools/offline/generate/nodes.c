@@ -65,7 +65,7 @@ static uint8_t draw_machine(struct bt_rng *rng, bool with_gpus)
 	return 0;
 }
 
-/* One rack in four; the first of a zone always is one, so that there are some. */
+/* One rack in four; always the first of a zone, so that there are some. */
 static bool is_gpu_rack(const struct bt_gen *gen, uint32_t zone, uint32_t rack)
 {
 	return bt_gen_has(gen, BT_PROFILE_RACKS) &&

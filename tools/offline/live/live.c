@@ -19,7 +19,7 @@ struct bt_live {
 	struct bt_live_options options;
 	bool on_screen;
 	int64_t begin_ns, next_ns;
-	/* Looks: the one now, the one that rates are counted from, and one to be that later. */
+	/* Samples: the current one, the base of rates, and the next base. */
 	struct bt_live_numbers now, before, later;
 	struct bt_buf text;
 };
@@ -46,7 +46,7 @@ struct bt_live *bt_live_begin(const struct bt_live_options *options)
 	return live;
 }
 
-/* Chooses the look that the next rates are counted from: one to two RATE_NS back. */
+/* Chooses the base of the next rates: one to two RATE_NS back. */
 static void keep_look(struct bt_live *live)
 {
 	if (live->now.elapsed_ns - live->later.elapsed_ns >= RATE_NS) {

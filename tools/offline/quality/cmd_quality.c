@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * berth quality: the same pods placed by looking at every node and at a sample, by least and by most
+ * berth quality: the same pods placed by evaluating every node and a sample, by least and by most
  * allocated, and what came of each.
  */
 #include <string.h>

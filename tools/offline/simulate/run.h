@@ -98,8 +98,8 @@ struct bt_simulate_run {
 		uint64_t journal_end, version, change_n, storage, devices;
 	} rest;
 	int64_t changed_ns; /* time of the cluster's last change */
-	uint64_t bound_n;   /* pods bound when next_wait_end looked last */
-	int64_t bound_ns;   /* since when it is that many; 0: not looked yet */
+	uint64_t bound_n;   /* pods bound at the last next_wait_end */
+	int64_t bound_ns;   /* time since which it is that many; 0: not read yet */
 	int64_t refused_ns; /* the earliest refusal among unschedulable pods, at least */
 };
 

@@ -87,7 +87,7 @@ static struct bt_str field(const struct openb_table *table, size_t column)
 	return ix < table->csv.field_n ? table->csv.fields[ix] : (struct bt_str){0};
 }
 
-/* The column's number; when it is empty, the number that stands for that. Reports an error and
+/* The column's number; for an empty column, the given default. Reports an error and
  * returns 0 when it is wrong. */
 static int64_t number(struct openb_table *table, size_t column, int64_t max, int64_t when_empty)
 {
