@@ -1130,7 +1130,7 @@ static size_t list_in_order(struct bt_ledger *l, uint32_t node_ix)
 	return n;
 }
 
-/* bt_volume_order. */
+/* bt_visit_in_order. */
 static bool visit_in_order(void *context, uint32_t node_ix, bt_visit_signature *visit, void *visitor)
 {
 	struct bt_ledger *l = context;

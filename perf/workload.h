@@ -38,21 +38,20 @@ struct workload {
 void bt_workload_begin(struct workload *w);
 void bt_workload_end(struct workload *w);
 
-/* Reads one object that is written as YAML; valid until the next one is read. */
+/* Reads one object from YAML; valid until the next one is read. */
 const struct bt_object *bt_workload_read(struct workload *w, const char *format, ...) BT_PRINTF(2, 3);
 
 /* A pod of one container that requests only cpu (thousandths) and memory; without a name. */
 struct bt_pod_object bt_workload_plain_pod(struct bt_arena *arena, int64_t milli, int64_t mib);
 
-/* Enters the number-th pod, which gets a name and its place in the queue by that number. Returns its index.
- */
+/* Adds a pod; the number determines its name and its position in the queue. Returns its index. */
 uint32_t bt_workload_add(struct workload *w, struct bt_pod_object *pod, uint32_t number);
 
-/* Gives a node a label more, or another value of it. */
+/* Adds a label to a node, or changes its value. */
 void bt_workload_relabel(struct workload *w, uint32_t node_ix, const char *value);
 
 /* Decides for the next n pods of the queue. */
 void bt_workload_place(struct workload *w, uint32_t n);
 
-/* Measures placements: all pods once to warm up, then again and again. Items are placements. */
+/* Measures placements: all pods once to warm up, then repeatedly. Items are placements. */
 void bt_workload_measure(struct bt_bench *bench, struct workload *w);

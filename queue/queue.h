@@ -144,16 +144,16 @@ static inline uint64_t bt_queue_kind_key(struct bt_queue_kind kind)
 /* The queue's data of a pod; read-only. */
 struct bt_queue_info {
 	enum bt_wait where;
-	int gate;				      /* for a gated pod: the plugin */
-	bt_plugin_set unschedulable_plugins, pending; /* plugins that refused it, or made it wait at
-					   * Permit, in the last attempt */
-	uint32_t attempts;			      /* number of attempts */
-	int64_t entered_ns, timestamp_ns;	      /* when it was added; when its current wait began */
-	int64_t expiry_ns;			      /* of a pod in backoff: expiry; INT64_MIN: expired */
-	bool patient;				      /* of a pod in backoff: not popped before expiry */
-	bool flushed;				      /* it was requeued by the flush */
-	int64_t first_ns;			      /* when it first became active; INT64_MAX: never */
-	uint64_t order;				      /* of arrival */
+	int gate; /* for a gated pod: the plugin */
+	/* plugins that refused it, or made it wait at Permit, in the last attempt */
+	bt_plugin_set unschedulable_plugins, pending;
+	uint32_t attempts;		  /* number of attempts */
+	int64_t entered_ns, timestamp_ns; /* when it was added; when its current wait began */
+	int64_t expiry_ns;		  /* of a pod in backoff: expiry; INT64_MIN: expired */
+	bool patient;			  /* of a pod in backoff: not popped before expiry */
+	bool flushed;			  /* it was requeued by the flush */
+	int64_t first_ns;		  /* when it first became active; INT64_MAX: never */
+	uint64_t order;			  /* of arrival */
 	bool in_group; /* it waits in its PodGroup; place, gate, times and expiry are the group's */
 };
 

@@ -554,7 +554,7 @@ static struct bt_column *usage_column(
 		.key_bytes = planner->key.len,
 	};
 	bt_map_put(&planner->column_ixs, hash, (uint32_t)planner->column_n++);
-	/* Of an index only the values that occur take memory: about one in eight. */
+	/* Memory of an index is touched only for values that occur: about one in eight. */
 	planner->column_bytes +=
 		bt_scan_padded(slot_n) * sizeof(*column->value) + bt_index_bytes(slot_n, column->value_n) / 8;
 	return column;

@@ -31,8 +31,8 @@ BT_INLINE uint16_t number_at(const uint16_t *a, const uint16_t *b, size_t at)
 	return b ? total(a[at], b[at]) : a[at];
 }
 
-/* The first slot in [from, to) with the wanted number, or to. Checks blocks first, because a vector tells
- * whether a block has one. */
+/* The first slot in [from, to) with the wanted number, or to. Checks blocks first, because one vector
+ * comparison finds whether a block has it. */
 BT_INLINE size_t first_with(const uint16_t *a, const uint16_t *b, size_t from, size_t to, uint16_t wanted)
 {
 	size_t i = from;

@@ -259,7 +259,7 @@ void bt_engine_each_owner(struct bt_engine *engine, void (*act)(struct bt_owner 
  * between cycles. */
 void bt_engine_count_nodes(struct bt_engine *engine, bool on);
 
-/* The engine's cache; for reading, and for bt_ingest_node. */
+/* The engine's cache; for reading, and for bt_ingest_publish. */
 struct bt_cache *bt_engine_cache(struct bt_engine *engine);
 
 /*

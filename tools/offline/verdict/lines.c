@@ -15,7 +15,7 @@ struct line_reader {
 	const struct bt_lines_answer *answer;
 	struct bt_output output;
 	struct bt_buf line, error;
-	bool wrong; /* something could not be read */
+	bool wrong; /* a line was invalid */
 };
 
 static void lines_complain(void *context, const struct bt_diagnosis *diagnosis)

@@ -769,7 +769,7 @@ static void two_waits(const struct bt_writer *writer,
 
 	(void)writer;
 	call(context, &series);
-	series.driver = bt_str("nic.example"); /* beside one that has conditions */
+	series.driver = bt_str("nic.example"); /* next to one with conditions */
 	series.conditional_n = 0;
 	call(context, &series);
 }
