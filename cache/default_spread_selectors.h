@@ -24,7 +24,7 @@ struct bt_controller {
 	struct bt_name_refs names; /* that it has */
 };
 
-/* All zeroes is an empty one. Owns: bt_default_spread_selectors_fini. */
+/* A zero-initialized one is empty. Owns: bt_default_spread_selectors_fini. */
 struct bt_default_spread_selectors {
 	struct bt_service *services;
 	size_t service_n, service_cap;

@@ -401,7 +401,7 @@ static void leave(void *context, uint32_t slot)
 	bt_volumes_vacate(cache->volumes, slot);
 }
 
-/* As many as take about as long as the rebuild after them. */
+/* The number of moves is limited, so that they take about as long as the rebuild after them. */
 static void move_nodes(struct bt_cache *cache)
 {
 	uint32_t from = cache->view.snapshot->slot_n, left_n = from / MOVES_PART, to;

@@ -10,7 +10,7 @@
 #include "engine/base/status.h"
 #include "engine/model/name_refs.h"
 
-/* All zeroes is an empty one. Owns: bt_namespaces_fini. */
+/* A zero-initialized one is empty. Owns: bt_namespaces_fini. */
 struct bt_namespaces {
 	struct bt_namespace *items; /* entries that are not live are vacant */
 	struct bt_name_refs *names; /* by index: names that the entry holds */

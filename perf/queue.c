@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scheduling queue: pods that go through it, events that find many waiting, and pods that fit nowhere
- * ahead of one that does. The last are cases of the suite placement; their argument is the number of pods
- * that fit nowhere.
+ * The scheduling queue: pods that pass through it, events with many waiting pods, and infeasible pods
+ * ahead of a feasible one. The last are cases of the suite placement; their argument is the
+ * number of infeasible pods.
  */
 #include "queue/queue.h"
 
@@ -55,7 +55,7 @@ static void through(struct bt_bench *bench)
 	bt_queue_destroy(queue);
 }
 
-/* A queue with pods that were refused, of as many kinds. */
+/* A queue with refused pods of kind_n kinds. */
 static struct bt_queue *make_waiting(
 	bool (*hint)(void *, uint32_t, const struct bt_cluster_event *, bt_plugin_set), uint32_t kind_n)
 {
@@ -85,8 +85,8 @@ static void event(struct bt_bench *bench)
 	bt_queue_destroy(queue);
 }
 
-/* An event that helps them all, who go to backoff, and from there one after the other into a cycle that
- * refuses them. Items are pods. */
+/* An event that requeues them all to backoff; from there each goes into a cycle that
+ * refuses it. Items are pods. */
 static void event_helps(struct bt_bench *bench)
 {
 	const struct bt_cluster_event happened = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_ADD};
@@ -103,7 +103,7 @@ static void event_helps(struct bt_bench *bench)
 	bt_queue_destroy(queue);
 }
 
-/* ---- the engine with pods that fit nowhere ---- */
+/* ---- the engine with infeasible pods ---- */
 
 /* Adds n pods that request more than any node has, per_kind of each kind, and then one that fits. */
 static void fill(struct workload *w, uint32_t n, uint32_t per_kind)
@@ -130,7 +130,7 @@ static void fill(struct workload *w, uint32_t n, uint32_t per_kind)
 	bt_workload_add(w, &pod, n);
 }
 
-/* From the first pop until the pod that fits is assumed; all: until no pod is active. */
+/* From the first pop until the feasible pod is assumed; all: until no pod is active. */
 static void behind(struct bt_bench *bench, uint32_t per_kind, bool all)
 {
 	uint32_t n = (uint32_t)bt_bench_arg(bench);

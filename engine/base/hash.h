@@ -12,7 +12,7 @@
 /* XXH3, 64 bits, of n bytes. */
 uint64_t bt_hash_bytes(const void *bytes, size_t n);
 
-/* The same of a text, which may be empty without a place. */
+/* The same for a text; ptr may be NULL if it is empty. */
 static inline uint64_t bt_hash_str(struct bt_str text)
 {
 	return bt_hash_bytes(text.len ? text.ptr : "", text.len);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Simulations of the engine: thousands of seeds, and every history that once failed. BT_SEED=n plays one
- * seed, BT_SIM_SEEDS=n so many (from BT_SEED on), BT_SIM_JOBS=n in so many parallel processes,
+ * seed, BT_SIM_SEEDS=n this number of seeds (from BT_SEED on), BT_SIM_JOBS=n in n parallel processes,
  * BT_SIM_HISTORY=file one history, with a log of its steps.
  */
 #include <dirent.h>

@@ -7,7 +7,7 @@
 #include "tools/cli/invocation.h"
 
 /* How folders are read. list: calls found for each file that is read in and below the folder; takes: is a
- * file of that name read? */
+ * file with that name read? */
 struct bt_files_reader {
 	void (*list)(const char *folder, void (*found)(void *context, const char *file), void *context);
 	bool (*takes)(const char *name);

@@ -22,7 +22,7 @@ struct bt_profile_runtime {
 	struct bt_hints hints;
 	int number_of_use[BT_PROFILE_USES]; /* numbers of hint plugins */
 	/* Numbers of the plugin that preempts, of extenders, of the plugin that gates a group's pods until
-	 * there are enough, and of the one that says where groups may be; -1: none. */
+	 * there are enough, and of the one that generates groups' placements; -1: none. */
 	int preemption_number, extender_number, groups_number, placements_number;
 	struct bt_plugin_runs runs;
 };

@@ -154,7 +154,8 @@ enum bt_version_verdict bt_version_filter_delete(
 	}
 	bool known = seen->uid && entry->uid, other = known && seen->uid != entry->uid;
 	bool both = seen->version && entry->version;
-	/* An object of another UID that is newer than the stored one has taken its name, so both are gone. */
+	/* A newer object of another UID has taken the name, so both this object and
+	 * the stored one are gone. */
 	bool late = other ? !both || seen->version <= entry->version
 			  : !known && both && seen->version < entry->version;
 	if (late) {

@@ -3,7 +3,7 @@
  * kind, name and UID, and whose labels its selector matches; and those without a controller that it selects,
  * which it adopts. Pods of one owner with the same labels are kept together as a group.
  *
- *   observe (every pod) --> take (each controller, once) --> ask
+ *   observe (every pod) --> take (each controller, once) --> queries
  */
 #pragma once
 
@@ -27,7 +27,7 @@ enum bt_claim_detail {
 struct bt_owned_pods;
 struct bt_pod_detail;
 
-/* All zeroes is an empty collector. Its fields are private. */
+/* A zero-initialized one is empty. Its fields are private. */
 struct bt_claims {
 	struct bt_arena arena;
 	struct bt_intern *intern;
@@ -71,7 +71,7 @@ bool bt_claimed_has(const struct bt_claimed *claimed, enum bt_claim_detail what,
 /* The owner that is the object's controller, or NULL. */
 const struct bt_owner_object *bt_claim_controller_of(const struct bt_meta_object *meta);
 
-/* Is the UID that an object names its controller's? One that is not known is. */
+/* Is a UID in an owner reference the controller's? A missing one matches. */
 bool bt_claim_same_uid(struct bt_str uid, struct bt_str named);
 
 /* Does its selector match the object's labels? One without a selector selects nothing. */

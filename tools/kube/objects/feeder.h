@@ -7,7 +7,7 @@
 #include "engine/flow/pipeline/pipeline.h"
 #include "tools/kube/objects/admission.h"
 
-/* Zeroes but for the first two. Owns: bt_feeder_fini. */
+/* Zero-initialized except for the first two fields. Owns: bt_feeder_fini. */
 struct bt_feeder {
 	struct bt_pipeline *pipeline;
 	uint32_t source;

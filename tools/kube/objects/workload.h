@@ -28,7 +28,7 @@ struct bt_workload_entry {
 	uint32_t scaled_ix; /* of them the entry that a Deployment scales */
 };
 
-/* All zeroes is an empty collector. Its fields are private. */
+/* A zero-initialized one is empty. Its fields are private. */
 struct bt_workloads {
 	struct bt_arena arena, scratch;
 	struct bt_workload_entry *entries;

@@ -7,7 +7,7 @@
 #include "engine/flow/cycle/cycle_api_calls.h"
 #include "engine/model/object.h"
 
-/* All zeroes is an empty one. Owns: bt_pod_status_fini. */
+/* A zero-initialized one is empty. Owns: bt_pod_status_fini. */
 struct bt_pod_status {
 	struct bt_pod_condition *conditions; /* the array is not moved by updates */
 	size_t n;

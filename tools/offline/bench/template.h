@@ -19,7 +19,7 @@ struct bt_template_piece {
 	bool action;
 };
 
-/* All zeroes: an empty text. Owns: bt_template_fini; the text stays the caller's and must outlive it. */
+/* Zero-initialized: empty text. Owns: bt_template_fini; the text stays the caller's and must outlive it. */
 struct bt_template {
 	struct bt_template_piece *pieces;
 	size_t piece_n, piece_cap;

@@ -14,7 +14,7 @@
 
 struct bt_api_log_pod;
 
-/* Zeroes but for the first five. Owns: bt_api_log_fini. */
+/* Zero-initialized except for the first five fields. Owns: bt_api_log_fini. */
 struct bt_api_log {
 	struct bt_output *output;
 	struct bt_engine *engine;

@@ -10,7 +10,7 @@
 #include "tools/cli/output.h"
 #include "tools/offline/simulate/evicted.h"
 
-/* Zeroes but for the first two. Owns: bt_decision_log_fini. */
+/* Zero-initialized except for the first two fields. Owns: bt_decision_log_fini. */
 struct bt_decision_log {
 	struct bt_output *output; /* NULL: nothing is written */
 	struct bt_engine *engine;

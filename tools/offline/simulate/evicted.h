@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zeroes is an empty one. Owns: bt_evicted_fini. */
+/* A zero-initialized one is empty. Owns: bt_evicted_fini. */
 struct bt_evicted {
 	uint32_t *pod_ixs;
 	size_t n, cap;

@@ -21,7 +21,7 @@ struct bt_leaver {
 	int64_t deletion_ns;
 };
 
-/* Zeroes but for the first four. Owns: bt_intake_fini. */
+/* Zero-initialized except for the first four fields. Owns: bt_intake_fini. */
 struct bt_intake {
 	struct bt_diagnostics *diagnostics;
 	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */

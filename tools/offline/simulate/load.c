@@ -54,7 +54,8 @@ static bool is_repeated(struct bt_load *load, const struct bt_object *object)
 	return false;
 }
 
-/* Does the pod use its name? */
+/* Is the pod scheduled or counted? Ended pods, and pods of other schedulers, are
+ * ignored, and may repeat a name. */
 static bool counts(const struct bt_load *load, const struct bt_pod_object *pod)
 {
 	return !bt_ingest_pod_has_ended(pod) &&

@@ -9,7 +9,7 @@
 #include "engine/base/topo.h"
 #include "tools/cli/entry.h"
 
-/* All zeroes: everything runs in one thread. Owns: bt_places_fini. */
+/* Zero-initialized: everything runs in one thread. Owns: bt_places_fini. */
 struct bt_places {
 	struct bt_topo *topo; /* NULL: no placement */
 	struct bt_topo_plan plan;

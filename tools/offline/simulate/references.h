@@ -24,7 +24,7 @@ struct bt_missing {
 
 struct bt_reference;
 
-/* All zeroes is an empty one. Owns: bt_references_fini. */
+/* A zero-initialized one is empty. Owns: bt_references_fini. */
 struct bt_references {
 	/* private: */
 	struct bt_map known;  /* by a hash of kind, namespace and name */

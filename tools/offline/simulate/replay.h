@@ -9,7 +9,7 @@
 
 struct bt_departure;
 
-/* Owns: bt_trace_player_fini. All zeroes is a trace without pods. */
+/* Owns: bt_trace_player_fini. Zero-initialized: a trace without pods. */
 struct bt_trace_player {
 	/* private: */
 	const struct bt_trace *trace;

@@ -11,7 +11,7 @@
 
 struct bt_end;
 
-/* All zeroes is an empty one. Owns: bt_terminations_fini. */
+/* A zero-initialized one is empty. Owns: bt_terminations_fini. */
 struct bt_terminations {
 	/* private: */
 	struct bt_end *heap; /* the next one first; entries of deleted pods are stale */
