@@ -10,10 +10,10 @@
 /* Most objects fit in this. */
 #define OBJECT_BYTES 1024
 
-/* Results of so many expressions are cached; the next one drops all. */
+/* The number of expressions whose results are cached; one more drops all. */
 #define EXPRESSION_MAX 256
 
-/* So many values of derived attributes are cached across cycles. */
+/* The number of values of derived attributes that are cached across cycles. */
 #define DERIVED_MAX 65536
 
 /* ---- allocations of devices ---- */

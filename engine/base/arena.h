@@ -14,7 +14,7 @@ struct bt_arena {
 	char *next, *end;
 };
 
-/* An empty arena is all zeroes; it needs no init. */
+/* A zero-initialized arena is empty. */
 
 /* Sets the size of an empty arena's first block, for small owners; later blocks double it. */
 void bt_arena_start(struct bt_arena *arena, size_t bytes);

@@ -118,8 +118,9 @@ struct bt_planner_env {
 struct bt_planner *bt_planner_create(const struct bt_profile *profile, const struct bt_planner_env *env);
 void bt_planner_destroy(struct bt_planner *planner);
 
-/* The plan of a signature under the present snapshot, built if missing; valid until the next call. Describes
- * again the nodes that have changed in place since the last call; any other change of nodes drops all plans.
+/* The plan of a signature under the present snapshot, built if missing; valid until the next call. Updates
+ * descriptions of nodes that have changed in place since the last call; any other change of nodes drops
+ * all plans.
  */
 struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature);
 
@@ -147,8 +148,8 @@ uint64_t bt_planner_drop_n(const struct bt_planner *planner);
 uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view);
 
 /*
- * Guesses the result of bt_plan_pick with that start so many cycles from now, or BT_NO_NODE, and prefetches
- * what the column will read of the node. If the best nodes are no more than cycles, they are skipped: they
+ * Guesses the result of bt_plan_pick with that start cycle_n cycles from now, or BT_NO_NODE, and prefetches
+ * what the column will read of the node. If there are at most cycle_n best nodes, they are skipped: they
  * will be taken until then, or were just used and are in the cache.
  */
 uint32_t bt_plan_predict(
