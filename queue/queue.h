@@ -230,7 +230,7 @@ void bt_queue_pod_groups_gone(struct bt_queue *queue, uint32_t number, const uin
  */
 uint32_t bt_queue_look_ahead(const struct bt_queue *queue, uint32_t *out_pods, uint32_t cap);
 
-/* The pod that will probably be popped after so many others; BT_QUEUE_EMPTY: unknown. A guess, for
+/* The pod that will probably be popped after that many (places) others; BT_QUEUE_EMPTY: unknown. A guess, for
  * prefetching the data of its cycle. */
 uint32_t bt_queue_guess(const struct bt_queue *queue, uint32_t places);
 

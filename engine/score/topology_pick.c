@@ -98,7 +98,7 @@ void bt_topology_pick_destroy(struct bt_topology_pick *c)
 	bt_mem_free(c);
 }
 
-/* Makes room for points, and for static scores of as many classes or groups. */
+/* Makes room for points, and for static scores of the same number of classes or groups. */
 static void reserve(struct bt_topology_pick *c, uint32_t n)
 {
 	if (n <= c->cap) {

@@ -8,7 +8,7 @@
 #include "engine/base/hash.h"
 
 #define SILENCE_S   30 /* the binder's timeout for an answer */
-#define KEPT_PODS   7  /* one of so many stays */
+#define KEPT_PODS   7  /* one of this many stays */
 #define EVICTS_FROM 25 /* evictions from this number of 100 on succeed */
 #define NEWS	    4  /* events read per cycle without faults */
 
@@ -265,7 +265,7 @@ static void hand_over_listed(
 	}
 }
 
-/* Starts a watch with a list of the state after so many events. A list older than what was seen already is
+/* Starts a watch with a list of the state after position events. A list older than a state seen before is
  * requested again. */
 void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position)
 {

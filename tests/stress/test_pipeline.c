@@ -28,11 +28,11 @@
 #define SECOND	  INT64_C(1000000000)
 #define FASTER	  300 /* virtual seconds per real second */
 #define QUIET_N	  20
-#define CHURN_OF  3  /* one of so many pods is deleted, and one changes */
-#define FAILS_OF  9  /* one of so many bindings fails */
-#define DELAYS_OF 5  /* one of so many is answered later */
-#define LOSES_OF  11 /* the answer to one of so many is lost */
-#define TWICE_OF  9  /* one of so many events comes twice, and one comes late */
+#define CHURN_OF  3  /* one of this many pods is deleted, and one changes */
+#define FAILS_OF  9  /* one of this many bindings fails */
+#define DELAYS_OF 5  /* one of this many is delayed */
+#define LOSES_OF  11 /* the response to one of this many is lost */
+#define TWICE_OF  9  /* one of this many events comes twice, and one comes late */
 
 /* Race detectors are slow: they run a few of the shapes. */
 #if BT_VALGRIND

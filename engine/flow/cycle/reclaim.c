@@ -130,8 +130,8 @@ static void move_pod(struct bt_engine *engine, uint32_t pod_ix)
 	engine->reclaim.pod_move_n++;
 }
 
-/* Moves a few pods from the highest indices to the lowest. A pass in which some pods had to stay is followed
- * by a pause of as many events. */
+/* Moves a few pods from the highest indices to the lowest. After a pass in which n pods had to stay, the
+ * next one waits for n events. */
 static void move_some(struct bt_engine *engine)
 {
 	struct bt_moving *moving = &engine->reclaim.moving;

@@ -151,7 +151,7 @@ struct bt_bind_request {
 	bool deletes;	 /* of a release: delete the claim */
 	bool unreserves; /* of a release: remove the PodGroup's reservation alone */
 	/* Of an eviction of several: the number of the first one for the same preemption. after_n, set on the
-	 * last one alone (otherwise 0): it is sent after so many others, and only if they have succeeded.
+	 * last one alone (otherwise 0): it is sent after after_n others, and only if they have succeeded.
 	 * Source: prepareCandidateAsync, v1.36.3. */
 	uint64_t preemption;
 	uint32_t after_n;

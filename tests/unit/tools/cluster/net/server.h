@@ -68,7 +68,7 @@ void peer_hold(struct peer *peer);
 /* Stops reading and writing on the request's connection, until the server stops or the peer disconnects. */
 void peer_fall_silent(struct peer *peer);
 
-/* Waits until so many PINGs have arrived on the connection, or it ends. */
+/* Waits until this many PINGs have arrived on the connection, or it ends. */
 void peer_await_pings(struct peer *peer, uint32_t n);
 
 /* Writes raw bytes to the connection. Returns: false: it has ended. */

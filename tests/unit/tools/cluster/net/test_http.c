@@ -36,7 +36,7 @@ struct outcome {
 	struct bt_buf type, body, error;
 	struct bt_http *http; /* for the callbacks below */
 	uint64_t id;
-	uint32_t parts_wanted; /* data rejects the part after so many; 0: never */
+	uint32_t parts_wanted; /* data rejects the part after this many; 0: never */
 };
 
 static void outcome_init(struct outcome *outcome)
