@@ -393,12 +393,15 @@ static bool keeps(void *context, uint32_t slot)
 	return bt_ledger_keeps(((const struct bt_cache *)context)->ledger, slot);
 }
 
-static void leave(void *context, uint32_t slot)
+void bt_cache_leave_slot(struct bt_cache *cache, uint32_t slot)
 {
-	struct bt_cache *cache = context;
-
 	bt_ledger_vacate(cache->ledger, slot);
 	bt_volumes_vacate(cache->volumes, slot);
+}
+
+static void leave(void *context, uint32_t slot)
+{
+	bt_cache_leave_slot(context, slot);
 }
 
 /* The number of moves is limited, so that they take about as long as the rebuild after them. */

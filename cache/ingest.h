@@ -83,6 +83,10 @@ void bt_ingest_give_slots(struct bt_cache *cache, struct bt_delta *delta);
  * changes in place. Requires: the node has a slot. */
 void bt_cache_adopt_node(struct bt_cache *cache, const struct bt_node_delta *node);
 
+/* Vacates the slot of a node that is not live in the tables by slot. Requires: the ledger does not keep it.
+ * */
+void bt_cache_leave_slot(struct bt_cache *cache, uint32_t slot);
+
 /*
  * When there are many, vacates the slots of deleted nodes without pods and nominations; when half of the
  * slots are vacant, moves nodes to lower ones, a few per call (I7). Call before bt_ingest_adopt. Requires: no

@@ -892,6 +892,36 @@ void bt_ledger_nominate(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 	}
 }
 
+/* Moves the first nominated pod of a node behind another one. */
+static void move_behind(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix, uint32_t before_ix)
+{
+	BT_INVARIANT(*head == pod_ix + 1);
+	unlink_pod(l, head, pod_ix);
+	uint32_t next = l->links[before_ix].next;
+
+	l->links[pod_ix] = (struct link){.next = next, .previous = before_ix + 1};
+	l->links[before_ix].next = pod_ix + 1;
+	if (next) {
+		l->links[next - 1].previous = pod_ix + 1;
+	}
+}
+
+void bt_ledger_nominate_behind(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, uint32_t before_ix)
+{
+	BT_REQUIRE(l->pods[pod_ix].nominated_ix == BT_NO_NODE && node_ix < l->slot_cap);
+	BT_REQUIRE(before_ix == BT_NO_POD || l->pods[before_ix].nominated_ix == node_ix);
+	bt_ledger_nominate(l, pod_ix, node_ix);
+	if (before_ix != BT_NO_POD) {
+		move_behind(l, &l->nodes[node_ix].first_nominated, pod_ix, before_ix);
+	}
+}
+
+uint32_t bt_ledger_previous(const struct bt_ledger *l, uint32_t pod_ix)
+{
+	BT_REQUIRE_HOT(pod_ix < l->pod_end);
+	return l->links[pod_ix].previous - 1;
+}
+
 uint32_t bt_ledger_first_on(const struct bt_ledger *l, uint32_t node_ix)
 {
 	BT_REQUIRE_HOT(node_ix < l->slot_cap);
@@ -1084,6 +1114,68 @@ void bt_ledger_lift_end(struct bt_ledger *l)
 		copy_ports(&l->lifted_ports[i].ports, &l->ports[l->lifted_ports[i].node_ix]);
 	}
 	l->lifted_port_n = 0;
+}
+
+/* ---- withdrawn pods ---- */
+
+uint32_t bt_ledger_withdraw(struct bt_ledger *l, uint32_t pod_ix)
+{
+	BT_OWNED_BY_THREAD(&l->usage.owner);
+	struct bt_pod *pod = &l->pods[pod_ix];
+
+	BT_REQUIRE_HOT(bt_ledger_has(l, pod_ix) && pod->node_ix < l->slot_cap && !pod->lifted);
+	BT_REQUIRE_HOT(!l->frozen && l->trial_depth == 0);
+	uint32_t newest = l->nodes[pod->node_ix].first_on - 1;
+	charge(l, pod_ix, pod->node_ix, false);
+	pod->lifted = true;
+	return newest;
+}
+
+/* The inverse of take_off: the pod, which is the first of the list, gets its place back from the one that was
+ * the first, which becomes it again. */
+static void trade_places(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix, uint32_t newest)
+{
+	unlink_pod(l, head, pod_ix);
+	struct link link = l->links[newest];
+
+	l->links[pod_ix] = link;
+	if (link.next) {
+		l->links[link.next - 1].previous = pod_ix + 1;
+	}
+	if (link.previous) {
+		l->links[link.previous - 1].next = pod_ix + 1;
+	} else {
+		BT_INVARIANT(*head == newest + 1);
+		*head = pod_ix + 1;
+	}
+	link_pod(l, head, newest);
+}
+
+void bt_ledger_reinstate(struct bt_ledger *l, uint32_t pod_ix, uint32_t newest)
+{
+	BT_OWNED_BY_THREAD(&l->usage.owner);
+	struct bt_pod *pod = &l->pods[pod_ix];
+
+	BT_REQUIRE_HOT(bt_ledger_has(l, pod_ix) && pod->lifted && !l->frozen && l->trial_depth == 0);
+	pod->lifted = false;
+	charge(l, pod_ix, pod->node_ix, true);
+	if (newest != pod_ix) {
+		BT_REQUIRE_HOT(l->pods[newest].node_ix == pod->node_ix && !l->pods[newest].lifted);
+		trade_places(l, &l->nodes[pod->node_ix].first_on, pod_ix, newest);
+	}
+}
+
+void bt_ledger_save_ports(const struct bt_ledger *l, uint32_t node_ix, struct bt_port_list *out_ports)
+{
+	BT_REQUIRE_HOT(node_ix < l->slot_cap);
+	copy_ports(&l->ports[node_ix], out_ports);
+}
+
+void bt_ledger_restore_ports(struct bt_ledger *l, uint32_t node_ix, const struct bt_port_list *ports)
+{
+	BT_OWNED_BY_THREAD(&l->usage.owner);
+	BT_REQUIRE_HOT(node_ix < l->slot_cap);
+	copy_ports(ports, &l->ports[node_ix]);
 }
 
 static size_t list_one(struct bt_ledger *l, size_t n, const struct tried *pod)

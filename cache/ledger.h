@@ -52,7 +52,7 @@ struct bt_pod {
 	bool preempted;	       /* it is terminating because of preemption */
 	bool never_preempts;   /* its preemptionPolicy is Never */
 	bool ended;	       /* it has succeeded or failed, and will be removed */
-	bool lifted;	       /* private: by bt_ledger_lift */
+	bool lifted;	       /* private: by bt_ledger_lift or bt_ledger_withdraw */
 };
 
 /* The number of pods per set, and of operations. */
@@ -189,6 +189,14 @@ uint32_t bt_ledger_first_on(const struct bt_ledger *ledger, uint32_t node_ix);
 uint32_t bt_ledger_first_nominated(const struct bt_ledger *ledger, uint32_t node_ix);
 uint32_t bt_ledger_next(const struct bt_ledger *ledger, uint32_t pod_ix);
 
+/* The previous one of the same list; BT_NO_POD: it is the first. */
+uint32_t bt_ledger_previous(const struct bt_ledger *ledger, uint32_t pod_ix);
+
+/* Nominates a pod as before its nomination ended: behind the pod that was bt_ledger_previous then.
+ * Requires: the pod has no nomination; before_ix is BT_NO_POD or nominated to the node. */
+void bt_ledger_nominate_behind(
+	struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix, uint32_t before_ix);
+
 /* May another pod of the same or a higher priority be nominated to some node? */
 bool bt_ledger_may_yield(const struct bt_ledger *ledger, uint32_t pod_ix);
 
@@ -227,6 +235,22 @@ void bt_ledger_try_absent(struct bt_ledger *ledger, uint32_t pod_ix, bool absent
 void bt_ledger_lift(struct bt_ledger *ledger, uint32_t pod_ix);
 void bt_ledger_put_back(struct bt_ledger *ledger, uint32_t pod_ix);
 void bt_ledger_lift_end(struct bt_ledger *ledger);
+
+/*
+ * Withdraws a pod from its node, as if deleted, and reinstates it. Other than a lifted one it is in no list,
+ * so that preemption, too, does not see it; its set and index stay. newest: the first pod of the list before,
+ * which has taken its place, and gives it back; or the pod itself, which then comes as a new one. A caller
+ * that wants the former state back reinstates it with newest in LIFO order with other changes, and then
+ * restores the node's ports. Requires: the pod is on a node; nodes are not frozen; no active trial.
+ * Returns: newest.
+ */
+uint32_t bt_ledger_withdraw(struct bt_ledger *ledger, uint32_t pod_ix);
+void bt_ledger_reinstate(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t newest);
+
+/* Copies a node's ports; and sets them again. Owns: the caller owns the copy's items, which the next copy
+ * reuses. */
+void bt_ledger_save_ports(const struct bt_ledger *ledger, uint32_t node_ix, struct bt_port_list *out_ports);
+void bt_ledger_restore_ports(struct bt_ledger *ledger, uint32_t node_ix, const struct bt_port_list *ports);
 
 /* Call after forgetting a pod that was assumed beside one with the same port: takes the ports of the node's
  * pods again.

@@ -298,6 +298,36 @@ struct bt_node_desc *bt_node_desc_create(
 	return room.desc;
 }
 
+static void hold_lists(const struct bt_node_desc *desc)
+{
+	struct bt_intern *intern = desc->dictionary->intern;
+
+	bt_intern_hold_again(intern, desc->name);
+	for (uint32_t i = 0; i < desc->labels.n; i++) {
+		bt_intern_hold_again(intern, desc->labels.items[i].key);
+		bt_intern_hold_again(intern, desc->labels.items[i].value);
+	}
+	for (uint32_t i = 0; i < desc->taint_n; i++) {
+		bt_intern_hold_again(intern, desc->taints[i].key);
+		bt_intern_hold_again(intern, desc->taints[i].value);
+		bt_intern_hold_again(intern, desc->taints[i].effect);
+	}
+	for (uint32_t i = 0; i < desc->image_n; i++) {
+		bt_intern_hold_again(intern, desc->images[i]);
+	}
+}
+
+struct bt_node_desc *bt_node_desc_copy(const struct bt_node_desc *desc)
+{
+	struct room room = make_room(desc, desc->alloc.n, desc->labels.n);
+
+	room.desc->head = (struct bt_rcu_head){0};
+	BT_INVARIANT(room.desc->bytes == desc->bytes);
+	memcpy(room.desc + 1, desc + 1, desc->bytes);
+	hold_lists(room.desc);
+	return room.desc;
+}
+
 void bt_node_desc_destroy(const struct bt_node_desc *desc)
 {
 	if (!desc) {

@@ -41,6 +41,9 @@ struct bt_node_desc *bt_node_desc_create(
 	struct bt_dictionary *dictionary, const struct bt_node_object *object);
 void bt_node_desc_destroy(const struct bt_node_desc *desc);
 
+/* Copies a description, for a change of fields that are not lists. Context, Owns: as bt_node_desc_create. */
+struct bt_node_desc *bt_node_desc_copy(const struct bt_node_desc *desc);
+
 /* Destroys a published description after a grace period. Call it after the description has been replaced (see
  * cache/publish.h). NULL is ignored. */
 void bt_node_desc_defer(const struct bt_node_desc *desc);

@@ -128,6 +128,39 @@ void bt_node_order_follow(struct bt_node_order *order)
 	}
 }
 
+void bt_node_order_save(
+	struct bt_node_order *order, uint32_t slot, bool comes_or_goes, struct bt_node_place *out_place)
+{
+	*out_place = (struct bt_node_place){.stale = order->stale};
+	if (slot < order->member_n && order->members[slot].place) {
+		const struct bt_zone_member *member = &order->members[slot];
+
+		out_place->place = member->place;
+		out_place->zone_place = order->zones[member->zone_ix].place;
+	}
+	/* A valid list may not follow from the zones: it does not follow their changes. */
+	if (comes_or_goes && !order->stale) {
+		out_place->list = order->list;
+		order->list = NULL;
+		order->stale = 1;
+	}
+}
+
+void bt_node_order_restore(struct bt_node_order *order, uint32_t slot, struct bt_node_place *place)
+{
+	if (place->place) {
+		BT_REQUIRE(slot < order->member_n && order->members[slot].place);
+		order->members[slot].place = place->place;
+		order->zones[order->members[slot].zone_ix].place = place->zone_place;
+	}
+	if (place->list) {
+		bt_mem_free(order->list);
+		order->list = place->list;
+		place->list = NULL;
+	}
+	order->stale = place->stale;
+}
+
 static int by_place(const void *a, const void *b)
 {
 	const struct node_order_visit *x = a, *y = b;

@@ -4,6 +4,7 @@
  */
 #include "cache/snapshot.h"
 
+#include "cache/node_change.h"
 #include "cache/node_order_int.h"
 #include "engine/base/index_allocator.h"
 #include "engine/base/check.h"
@@ -485,6 +486,17 @@ const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *w)
 	return bt_node_order_list(&w->order);
 }
 
+bool bt_snapshot_has_order(const struct bt_snapshot_writer *w)
+{
+	return !w->order.stale;
+}
+
+void bt_snapshot_forget_order(struct bt_snapshot_writer *w)
+{
+	BT_OWNED_BY_THREAD(&w->view.owner);
+	w->order.stale = 1;
+}
+
 /* ---- taint sets ---- */
 
 static bool same_set(const struct bt_taint_set *set, const struct bt_taint *taints, uint32_t n)
@@ -829,6 +841,46 @@ bool bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 	}
 	BT_INVARIANT(bt_bitmap_test(w->live, slot) == (new != NULL));
 	return stays && !alike;
+}
+
+void bt_snapshot_mark(
+	struct bt_snapshot_writer *w, uint32_t name, bool comes_or_goes, struct bt_snapshot_mark *out_mark)
+{
+	uint32_t slot = UINT32_MAX;
+
+	BT_REQUIRE(!w->frozen);
+	*out_mark = (struct bt_snapshot_mark){.kept_n = w->kept_n, .slot_n = w->view.slot_n};
+	out_mark->entered = !bt_map_get(&w->slots, name, &slot);
+	bt_node_order_save(&w->order, slot, comes_or_goes, &out_mark->place);
+}
+
+void bt_snapshot_go_back(struct bt_snapshot_writer *w, uint32_t slot, struct bt_snapshot_mark *mark)
+{
+	BT_OWNED_BY_THREAD(&w->view.owner);
+	BT_REQUIRE(!w->frozen && slot < w->view.slot_n);
+	bt_node_order_restore(&w->order, slot, &mark->place);
+	if (mark->entered) {
+		uint32_t name = w->nodes[slot].name;
+
+		BT_REQUIRE(!w->descs[slot] && !bt_bitmap_test(w->live, slot));
+		bt_map_remove(&w->slots, name);
+		w->nodes[slot] = (struct bt_node){0};
+		bt_intern_release(w->dictionary->intern, name);
+		if (slot < mark->slot_n) {
+			bt_index_allocator_give(&w->vacant_slots, slot);
+		} else {
+			w->view.slot_n--;
+		}
+		layout_changes(w);
+	}
+	w->kept_n = mark->kept_n;
+	BT_INVARIANT(w->view.slot_n == mark->slot_n);
+}
+
+void bt_snapshot_discount(struct bt_snapshot_writer *w, uint64_t left_n)
+{
+	BT_OWNED_BY_THREAD(&w->view.owner);
+	w->left_n += left_n;
 }
 
 void bt_snapshot_touch(struct bt_snapshot_writer *w)

@@ -8,6 +8,7 @@
 #include "cache/node_view.h"
 #include "engine/base/owner.h"
 
+struct bt_snapshot_mark; /* cache/node_change.h */
 struct bt_snapshot_writer;
 
 struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary);
@@ -66,6 +67,11 @@ uint32_t bt_snapshot_find(const struct bt_snapshot_writer *writer, uint32_t name
  */
 const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *writer);
 
+/* Has bt_snapshot_order built the order that is valid now? And: it has not. The order does not follow nodes
+ * that change their zones in place, so it depends on when it is built. */
+bool bt_snapshot_has_order(const struct bt_snapshot_writer *writer);
+void bt_snapshot_forget_order(struct bt_snapshot_writer *writer);
+
 /*
  * For each node slot the value of a label key, or BT_NAME_NONE. Built on first use, then kept up to date as
  * nodes change in place.
@@ -104,6 +110,19 @@ void bt_snapshot_thaw(struct bt_snapshot_writer *writer);
  */
 bool bt_snapshot_adopt(struct bt_snapshot_writer *writer, uint32_t slot, const struct bt_node_desc *old,
 	const struct bt_node_desc *new);
+
+/*
+ * Saves, before the slot of a name is entered and a description is adopted, what adopting the old one again
+ * does not restore. comes_or_goes: the node enters or leaves the live ones. bt_snapshot_go_back restores it
+ * after that, in LIFO order with other changes, and gives the slot back if it was entered.
+ */
+void bt_snapshot_mark(struct bt_snapshot_writer *writer, uint32_t name, bool comes_or_goes,
+	struct bt_snapshot_mark *out_mark);
+void bt_snapshot_go_back(struct bt_snapshot_writer *writer, uint32_t slot, struct bt_snapshot_mark *mark);
+
+/* These pods and nominations that have left nodes were there only for a while: they do not count for
+ * bt_snapshot_is_crowded. */
+void bt_snapshot_discount(struct bt_snapshot_writer *writer, uint64_t left_n);
 
 /* Invalidates plans although node descriptions are unchanged. Data that depends only on these (domain counts)
  * stays: a running cycle may use it in trials. */

@@ -717,6 +717,69 @@ static void thousands_of_pods_change_while_nodes_are_frozen(void **state)
 	assert_int_equal(bt_ledger_usage(ledger)->nodes[node].pod_n, N / 2 + 1);
 }
 
+/* The list of the node, newest first. */
+static void assert_list(const struct bt_ledger *ledger, uint32_t at, const uint32_t *want, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++, at = bt_ledger_next(ledger, at)) {
+		assert_int_equal(at, want[i]);
+	}
+	assert_int_equal(at, BT_NO_POD);
+}
+
+static void a_withdrawn_pod_is_in_no_list_and_gets_its_place_back(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	struct bt_port_list ports = {0};
+	uint32_t node = two_nodes(f), pods[3], newest[3];
+
+	for (uint32_t i = 0; i < 3; i++) {
+		pods[i] = fixture_pod(f, ASKS);
+		bt_ledger_assume(ledger, pods[i], node);
+	}
+	int64_t cpu = bt_node_used(bt_ledger_usage(ledger), BT_CPU, node);
+	bt_ledger_save_ports(ledger, node, &ports);
+	newest[0] = bt_ledger_withdraw(ledger, pods[0]);
+	assert_list(ledger, bt_ledger_first_on(ledger, node), (uint32_t[]){pods[1], pods[2]}, 2);
+	newest[1] = bt_ledger_withdraw(ledger, pods[1]);
+	newest[2] = bt_ledger_withdraw(ledger, pods[2]);
+	assert_unused(bt_ledger_usage(ledger), node);
+	assert_int_equal(bt_ledger_lowest_priority(ledger), INT32_MAX);
+	for (uint32_t i = 3; i-- > 0;) {
+		bt_ledger_reinstate(ledger, pods[i], newest[i]);
+	}
+	bt_ledger_restore_ports(ledger, node, &ports);
+	assert_list(ledger, bt_ledger_first_on(ledger, node), (uint32_t[]){pods[2], pods[1], pods[0]}, 3);
+	assert_int_equal(bt_node_used(bt_ledger_usage(ledger), BT_CPU, node), cpu);
+	assert_int_equal(bt_ledger_usage(ledger)->ports[node].n, ports.n);
+	/* As a new one. */
+	bt_ledger_withdraw(ledger, pods[0]);
+	bt_ledger_reinstate(ledger, pods[0], pods[0]);
+	assert_list(ledger, bt_ledger_first_on(ledger, node), (uint32_t[]){pods[0], pods[1], pods[2]}, 3);
+	bt_mem_free(ports.items);
+}
+
+static void a_pod_is_nominated_again_at_its_place(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	uint32_t node = two_nodes(f), pods[3];
+
+	for (uint32_t i = 0; i < 3; i++) {
+		pods[i] = fixture_pod(f, ASKS);
+		bt_ledger_nominate(ledger, pods[i], node);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t before = bt_ledger_previous(ledger, pods[i]);
+
+		bt_ledger_assume(ledger, pods[i], node);
+		bt_ledger_forget(ledger, pods[i]);
+		bt_ledger_nominate_behind(ledger, pods[i], node, before);
+		assert_list(ledger, bt_ledger_first_nominated(ledger, node),
+			(uint32_t[]){pods[2], pods[1], pods[0]}, 3);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -744,6 +807,8 @@ int main(void)
 		FIXTURE_TEST(a_pod_of_a_frozen_node_is_found_as_it_is_now),
 		FIXTURE_TEST(a_pod_of_a_frozen_node_begins_to_be_preempted_at_the_thaw),
 		FIXTURE_TEST(a_lifted_pod_counts_nowhere_until_it_is_put_back),
+		FIXTURE_TEST(a_withdrawn_pod_is_in_no_list_and_gets_its_place_back),
+		FIXTURE_TEST(a_pod_is_nominated_again_at_its_place),
 		FIXTURE_TEST(pods_that_are_set_apart_are_counted_beyond_the_first_room),
 		FIXTURE_TEST(thousands_of_pods_change_while_nodes_are_frozen),
 	};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Changes of nodes that are taken back: the scheduling thread's columns
+ * and ledger follow a description that is not published, until the former one is restored. A node that
+ * changes in place keeps its slot, and plans follow it; one that comes or goes is a new layout.
+ * Context: the scheduling thread, between cycles.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bt_cache;
+struct bt_node_desc;
+
+/* A node's place in the order of nodes. Private. */
+struct bt_node_place {
+	uint64_t zone_place, place; /* place 0: the node was not in */
+	uint32_t *list;		    /* the order before the node came or went, if it was valid */
+	int stale;
+};
+
+/* What a change of a node has to restore besides its description. Private. */
+struct bt_snapshot_mark {
+	struct bt_node_place place;
+	uint32_t kept_n, slot_n;
+	bool entered; /* the change enters the slot */
+};
+
+struct bt_node_change {
+	uint32_t slot;
+	const struct bt_node_desc *old, *new; /* NULL: the node is not live */
+	struct bt_snapshot_mark mark;	      /* private */
+};
+
+/*
+ * Changes a node for now. new: its description; NULL: it is gone, and its pods stay on its slot. Requires:
+ * new has that name; one of the old and the new description is not NULL.
+ * Owns: the caller owns new, which must live until bt_node_change_revert.
+ */
+void bt_node_change_make(struct bt_cache *cache, uint32_t name, const struct bt_node_desc *new,
+	struct bt_node_change *out_change);
+
+/* Restores a node, its slot and its place among the nodes. Requires: changes are reverted in LIFO order.
+ * Owns: the caller may free new by bt_node_desc_defer. */
+void bt_node_change_revert(struct bt_cache *cache, struct bt_node_change *change);
