@@ -15,7 +15,7 @@
 
 #include "engine/flow/cycle/engine.h"
 #include "engine_fixture.h"
-#include "random_topology.h"
+#include "random_cluster.h"
 #include "seed.h"
 
 #define HISTORIES 100
@@ -23,39 +23,22 @@
 #define ENGINES	  2
 
 struct history {
-	struct topology_source source;
+	struct cluster_source source;
 	struct bt_config config;
 	struct bt_engine *engines[ENGINES];
-	uint32_t node_n;
-	uint32_t next; /* for pods' names */
-	bool plain;    /* few kinds of pods, so that cached refusals of a kind are used */
 	uint64_t placed, preempted, cleared_nominations, dry_runs[ENGINES];
 };
 
 static uint32_t below(struct history *h, uint32_t n)
 {
-	return topology_below(&h->source, n);
-}
-
-static struct bt_resource_list amounts(struct history *h, const char *cpu, const char *pods)
-{
-	struct bt_named_quantity *items = bt_arena_zalloc(&h->source.arena, 2 * sizeof(*items));
-
-	items[0].name = bt_str("cpu");
-	items[1].name = bt_str("pods");
-	assert_int_equal(bt_quantity_parse(bt_str(cpu), &items[0].quantity), BT_OK);
-	assert_int_equal(bt_quantity_parse(bt_str(pods), &items[1].quantity), BT_OK);
-	return (struct bt_resource_list){items, 2, true};
+	return topology_below(&h->source.topology, n);
 }
 
 static void apply_node(struct history *h, uint32_t n)
 {
-	struct bt_node_object node = {.meta = {.name = topology_numbered(&h->source, "n", n)}};
+	struct bt_node_object node = cluster_node(&h->source, n);
 	uint32_t node_ix;
 
-	node.meta.labels = topology_labels(&h->source, topology_keys, TOPOLOGY_KEYS, 85);
-	node.allocatable = amounts(h, below(h, 2) ? "4" : "2", "8");
-	node.unschedulable = below(h, 10) == 0;
 	for (uint32_t e = 0; e < ENGINES; e++) {
 		assert_int_equal(bt_engine_apply_node(h->engines[e], &node, &node_ix), BT_OK);
 	}
@@ -63,135 +46,33 @@ static void apply_node(struct history *h, uint32_t n)
 
 static void apply_budget(struct history *h)
 {
-	struct bt_object budget = {.kind = BT_KIND_POD_DISRUPTION_BUDGET,
-		.pdb.meta = {.name = topology_numbered(&h->source, "b", below(h, 3)),
-			.namespace_ = topology_pick(&h->source)}};
+	struct bt_object budget = cluster_budget(&h->source);
 
-	budget.pdb.selector = topology_selector(&h->source);
-	budget.pdb.disruptions_allowed = (int32_t)below(h, 3);
 	for (uint32_t e = 0; e < ENGINES; e++) {
 		bt_engine_apply_object(h->engines[e], &budget);
 	}
 }
 
-#define CLAIMS 4
-
-static struct bt_str_list one_text(struct history *h, const char *text)
-{
-	struct bt_str *items = bt_arena_zalloc(&h->source.arena, sizeof(*items));
-
-	items[0] = bt_str(text);
-	return (struct bt_str_list){.items = items, .n = 1, .set = true};
-}
-
-/* A bound claim, for one pod or for several; its volume; or a node's attachments of the driver. */
-static struct bt_object describe_storage(struct history *h)
-{
-	static const struct bt_str_pair bound[] = {
-		{BT_STR("pv.kubernetes.io/bind-completed"), BT_STR("yes")}};
-	uint32_t what = below(h, 3), number = below(h, CLAIMS);
-	struct bt_object object = {.kind = BT_KIND_PERSISTENT_VOLUME_CLAIM};
-
-	if (what == 0) {
-		object.meta.namespace_ = topology_pick(&h->source);
-		object.meta.name = topology_numbered(&h->source, "c", number);
-		object.meta.annotations = (struct bt_str_map){(struct bt_str_pair *)bound, 1, true};
-		object.claim.volume_name = topology_numbered(&h->source, "v", below(h, CLAIMS));
-		object.claim.access_modes = one_text(h, below(h, 2) ? "ReadWriteOnce" : "ReadWriteOncePod");
-	} else if (what == 1) {
-		object.kind = BT_KIND_PERSISTENT_VOLUME;
-		object.meta.name = topology_numbered(&h->source, "v", number);
-		object.persistent_volume.source = (struct bt_volume_object){
-			.type = BT_VOLUME_CSI_INLINE, .source = bt_str("d"), .handle = object.meta.name};
-	} else {
-		struct bt_csi_node_driver_object *driver = bt_arena_zalloc(&h->source.arena, sizeof(*driver));
-
-		object.kind = BT_KIND_CSI_NODE;
-		object.meta.name = topology_numbered(&h->source, "n", below(h, h->node_n));
-		driver->name = bt_str("d");
-		driver->has_count = true;
-		driver->count = (int32_t)below(h, 3);
-		object.csi_node.drivers = driver;
-		object.csi_node.driver_n = 1;
-	}
-	return object;
-}
-
 static void apply_storage(struct history *h)
 {
-	struct bt_object object = describe_storage(h);
+	struct bt_object object = cluster_storage(&h->source);
 
 	for (uint32_t e = 0; e < ENGINES; e++) {
 		bt_engine_apply_object(h->engines[e], &object);
 	}
 }
 
-/* A claim, or a disk that only one pod of a node may use. */
-static void describe_volume(struct history *h, struct bt_pod_spec_object *spec)
-{
-	struct bt_volume_object *volume = bt_arena_zalloc(&h->source.arena, sizeof(*volume));
-
-	volume->name = bt_str("v");
-	if (below(h, 3)) {
-		volume->type = BT_VOLUME_CLAIM;
-		volume->source = topology_numbered(&h->source, "c", below(h, CLAIMS));
-	} else {
-		volume->type = BT_VOLUME_GCE_PD;
-		volume->source = topology_pick(&h->source);
-	}
-	spec->volumes = volume;
-	spec->volume_n = 1;
-}
-
-static void describe_pod(struct history *h, struct bt_pod_object *pod)
-{
-	struct bt_container_object *container = bt_arena_zalloc(&h->source.arena, sizeof(*container));
-	struct bt_port_object *port = bt_arena_zalloc(&h->source.arena, sizeof(*port));
-	static const char *const cpus[] = {"500m", "1", "2"};
-
-	*pod = (struct bt_pod_object){.meta = {.name = topology_numbered(&h->source, "p", h->next++),
-					      .namespace_ = topology_pick(&h->source)}};
-	pod->spec.scheduler_name = bt_str("default-scheduler");
-	static const int32_t levels[] = {0, 3, 3, 5};
-	pod->spec.priority = h->plain ? levels[below(h, 4)] : (int32_t)below(h, 4);
-	pod->spec.has_priority = true;
-	pod->spec.preemption_policy = bt_str(below(h, 10) ? "PreemptLowerPriority" : "Never");
-	pod->start_ns = below(h, 3) ? 1 + (int64_t)below(h, 1000) : 0;
-	container->resources.set = true;
-	container->resources.requests = amounts(h, cpus[below(h, h->plain ? 2 : 3)], "0");
-	container->resources.requests.n = 1;
-	*port = (struct bt_port_object){.host_port = 80, .container_port = 80, .protocol = bt_str("TCP")};
-	container->ports = port;
-	pod->spec.containers = container;
-	pod->spec.container_n = 1;
-	if (h->plain) {
-		pod->meta.namespace_ = bt_str("default");
-		return;
-	}
-	pod->meta.labels = topology_labels(&h->source, topology_names, TOPOLOGY_NAMES, 50);
-	container->port_n = below(h, 6) == 0;
-	if (below(h, 6) == 0) {
-		topology_affinity(&h->source, &pod->spec.affinity.pod_anti_affinity);
-	}
-	if (below(h, 6) == 0) {
-		topology_spread(&h->source, &pod->spec);
-	}
-	if (below(h, 4) == 0) {
-		describe_volume(h, &pod->spec);
-	}
-}
-
 static void add_pod(struct history *h)
 {
-	struct bt_pod_object pod;
+	struct bt_pod_object pod = cluster_pod(&h->source);
 	enum bt_entry entry;
 	uint32_t pod_ix;
 
-	describe_pod(h, &pod);
-	if (h->plain ? pod.spec.priority == 0 : below(h, 2)) {
-		pod.spec.node_name = topology_numbered(&h->source, "n", below(h, h->node_n));
+	if (h->source.plain ? pod.spec.priority == 0 : below(h, 2)) {
+		pod.spec.node_name = topology_numbered(&h->source.topology, "n", below(h, h->source.node_n));
 	} else if (below(h, 10) == 0) {
-		pod.nominated_node_name = topology_numbered(&h->source, "n", below(h, h->node_n));
+		pod.nominated_node_name =
+			topology_numbered(&h->source.topology, "n", below(h, h->source.node_n));
 	}
 	for (uint32_t e = 0; e < ENGINES; e++) {
 		assert_int_equal(bt_engine_add_pod(h->engines[e], &pod, &entry, &pod_ix), BT_OK);
@@ -314,16 +195,16 @@ static void step(struct history *h)
 		add_pod(h);
 	} else if (what < 80) {
 		decide(h);
-	} else if (what < (h->plain ? 90 : 94)) {
+	} else if (what < (h->source.plain ? 90 : 94)) {
 		remove_pod(h);
-	} else if (h->plain) {
+	} else if (h->source.plain) {
 		remove_nominated_pod(h);
 	} else if (what < 96) {
 		apply_budget(h);
 	} else if (what < 98) {
 		apply_storage(h);
 	} else {
-		apply_node(h, below(h, h->node_n));
+		apply_node(h, below(h, h->source.node_n));
 	}
 }
 
@@ -334,16 +215,16 @@ static void run(struct history *h)
 		const struct bt_engine_options options = {.seed = 7,
 			.no_backoff = true,
 			.evaluate_always = e == 1,
-			.keeps_none = e == 0 && (h->source.rng.state & 1)};
+			.keeps_none = e == 0 && (h->source.topology.rng.state & 1)};
 
 		h->engines[e] = fixture_engine(&h->config, &options);
 	}
-	h->plain = below(h, 2);
-	h->node_n = 2 + below(h, 12);
-	for (uint32_t i = 0; i < h->node_n; i++) {
+	h->source.plain = below(h, 2);
+	h->source.node_n = 2 + below(h, 12);
+	for (uint32_t i = 0; i < h->source.node_n; i++) {
 		apply_node(h, i);
 	}
-	for (uint32_t i = 0; i < 40 && !h->plain; i++) {
+	for (uint32_t i = 0; i < 40 && !h->source.plain; i++) {
 		apply_storage(h);
 	}
 	for (uint32_t i = 0; i < STEPS; i++) {
@@ -359,7 +240,7 @@ static void run(struct history *h)
 		bt_engine_destroy(h->engines[e]);
 	}
 	bt_config_fini(&h->config);
-	bt_arena_fini(&h->source.arena);
+	bt_arena_fini(&h->source.topology.arena);
 }
 
 static void notes_preempt_as_looking_at_every_node_does(void **state)
@@ -369,7 +250,7 @@ static void notes_preempt_as_looking_at_every_node_does(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < HISTORIES; i++) {
-		struct history h = {.source.rng = {bt_rng_at(seed, i)}};
+		struct history h = {.source.topology.rng = {bt_rng_at(seed, i)}};
 
 		run(&h);
 		placed += h.placed;

@@ -126,6 +126,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_cycle_metrics_destroy(engine->metrics);
 	bt_schedule_pod_fini(&engine->schedule);
 	bt_engine_post_filter_fini(engine);
+	bt_transactions_fini(&engine->transactions);
 	bt_pod_groups_fini(&engine->groups);
 	bt_group_cycle_fini(&engine->group_cycle);
 	bt_reserved_fini(&engine->reserved);
@@ -215,6 +216,7 @@ static BT_NOINLINE void note_wait(struct bt_engine *engine, uint32_t pod_ix)
 
 uint32_t bt_engine_pop(struct bt_engine *engine)
 {
+	BT_REQUIRE_HOT(!bt_transactions_are_open(&engine->transactions));
 	bt_batch_pop(&engine->batch, engine->cache, &engine->runtimes, engine->queue);
 	bt_prefetch_pop(&engine->prefetch, bt_node_list_n(&engine->nodes), engine->cache, &engine->runtimes,
 		engine->queue, engine->counts.cycle_n + 1, engine->options.seed);
@@ -385,7 +387,7 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 {
 	struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
 
-	BT_REQUIRE(cycle.runtime);
+	BT_REQUIRE(cycle.runtime && !bt_transactions_are_open(&engine->transactions));
 	*out_decision = (struct bt_decision){
 		.pod_ix = pod_ix, .outcome = BT_SKIPPED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
 	bt_reserved_clear_why(&engine->reserved);

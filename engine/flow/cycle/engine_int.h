@@ -22,6 +22,7 @@
 #include "engine/flow/cycle/schedule_pod.h"
 #include "engine/flow/cycle/scheduling_clock.h"
 #include "engine/flow/cycle/permit.h"
+#include "engine/flow/cycle/transaction.h"
 #include "engine/flow/cycle/waiting_pods.h"
 #include "engine/flow/config/profile.h"
 #include "engine/score/topology_pick.h"
@@ -49,6 +50,7 @@ struct bt_engine {
 	struct bt_waiting_pods waiting;
 	struct bt_batch batch;
 	struct bt_prefetch prefetch;
+	struct bt_transactions transactions;
 };
 
 /* The profile that the pod requests, or NULL. */
@@ -111,6 +113,7 @@ static inline const char *bt_engine_group_ineligible(const struct bt_engine *eng
 /* changes: enum bt_change bits. */
 static inline void bt_engine_before_change(struct bt_engine *engine, uint32_t changes)
 {
+	BT_REQUIRE_HOT(!bt_transactions_are_open(&engine->transactions));
 	if (BT_UNLIKELY(bt_post_filter_is_due(&engine->post))) {
 		bt_engine_post_filter_before(engine, changes);
 	}

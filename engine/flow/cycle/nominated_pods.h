@@ -29,6 +29,12 @@ void bt_nominated_pods_show(struct bt_nominated_pods *nominated);
 /* Sets the pod that is evaluated or explained from now on. */
 void bt_nominated_pods_of(struct bt_nominated_pods *nominated, uint32_t pod_ix);
 
+/* The pod that was evaluated last, or set so. */
+static inline uint32_t bt_nominated_pods_last(const struct bt_nominated_pods *nominated)
+{
+	return nominated->pod_ix;
+}
+
 /* The same. Returns: the nominations that it must fit with, or NULL. */
 const struct bt_yields_to *bt_nominated_pods_begin(struct bt_nominated_pods *nominated, uint32_t pod_ix);
 

@@ -340,3 +340,9 @@ void bt_schedule_pod_count(const struct bt_schedule_pod *schedule, struct bt_eng
 	counts->by_columns_n = schedule->by_columns_n;
 	counts->by_evaluation_n = schedule->by_evaluation_n;
 }
+
+void bt_schedule_pod_set_counts(struct bt_schedule_pod *schedule, const struct bt_engine_counts *counts)
+{
+	schedule->by_columns_n = counts->by_columns_n;
+	schedule->by_evaluation_n = counts->by_evaluation_n;
+}

@@ -79,5 +79,6 @@ bt_plugin_set bt_engine_skipped(const struct bt_plan *plan);
 bool bt_engine_fits_on(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix, bt_plugin_set skipped,
 	struct bt_plan **out_plan);
 
-/* Adds counts of decisions by method to the engine's. */
+/* Adds counts of decisions by method to the engine's; and sets them as they were then. */
 void bt_schedule_pod_count(const struct bt_schedule_pod *schedule, struct bt_engine_counts *counts);
+void bt_schedule_pod_set_counts(struct bt_schedule_pod *schedule, const struct bt_engine_counts *counts);

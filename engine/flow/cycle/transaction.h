@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Transactions: changes of the cluster that are tried, read, and then taken back or carried out. Inside, pods
+ * are placed, added and evicted, and nodes change, at once for the next question of the same transaction; the
+ * queue, the binder and the source see nothing of it. Rolling back restores the cache, the numbers that
+ * decide and every list's order: the next decision is the one that the engine would have made without the
+ * transaction. Committing the outermost transaction rolls it back, and then carries out what remains of it as
+ * if the source had shown it: pods come and go, nodes change, and placed pods are assumed and bound; the
+ * queue hears of all.
+ *
+ *   begin --place, add, evict, restore, nodes--> (open) --roll_back--> as before begin
+ *                                                 |  ^  \--commit----> as if it had happened
+ *                                                 +--+ begin: nested; its commit leaves all to the outer one
+ *
+ * Each change is a record with its inverse, undone newest first: rolling back costs what doing did. A pod
+ * costs O(1), plus its volumes and claims; a node that changes in place is evaluated again by the plans in
+ * use; a node that comes or goes is a new layout, for which they are rebuilt.
+ *
+ * Time stands still in a transaction. No PostFilter runs, so nothing is preempted or nominated; Permit and
+ * PreEnqueue do not run, and pods of a PodGroup are placed one by one. A victim's ResourceClaims stay
+ * allocated.
+ *
+ * Context: the scheduling thread, between cycles; while a transaction is open, no cycle, event or answer of a
+ * binder is given to the engine (asserted). Explanations are allowed (bt_engine_explain).
+ * Owns: struct bt_transactions, by the engine. Writer: transaction.c.
+ */
+#pragma once
+
+#include "cache/node_change.h"
+#include "engine/base/map.h"
+#include "engine/flow/cycle/engine.h"
+#include "engine/flow/cycle/node_list.h"
+
+struct bt_transaction_level;
+struct bt_transaction_record;
+
+/* Zero-initialized at first. Private. */
+struct bt_transactions {
+	struct bt_transaction_record *records; /* in order */
+	size_t record_n, record_cap;
+	struct bt_transaction_level *levels;
+	size_t level_n, level_cap;
+	struct bt_map newest; /* kind and pod -> its newest record that adds or evicts it */
+	uint64_t copy_n;      /* for names of copies */
+	struct bt_node_part part;
+	size_t part_cap, part_of_cap;
+};
+
+/* Is one open? */
+static inline bool bt_transactions_are_open(const struct bt_transactions *transactions)
+{
+	return transactions->level_n > 0;
+}
+
+void bt_transactions_fini(struct bt_transactions *transactions);
+
+/* Opens a transaction, inside the present one if there is one. Requires: no cycle is running. */
+void bt_transaction_begin(struct bt_engine *engine);
+
+/* The number of open transactions. */
+uint32_t bt_transaction_depth(const struct bt_engine *engine);
+
+/* Takes back everything since the innermost bt_transaction_begin. Requires: a transaction is open. */
+void bt_transaction_roll_back(struct bt_engine *engine);
+
+/*
+ * Ends the innermost transaction and keeps its changes: for the outer one, or, of the outermost, for good.
+ * Requires: a transaction is open.
+ */
+void bt_transaction_commit(struct bt_engine *engine);
+
+/* Restricts bt_transaction_place to these nodes, until the innermost transaction ends; n 0: to all of them.
+ * Costs O(nodes). Requires: slots of live nodes; in between none comes or goes. */
+void bt_transaction_restrict(struct bt_engine *engine, const uint32_t *node_ixs, uint32_t n);
+
+/*
+ * Finds a node for a pod without a node, as its next cycle would, and counts it there.
+ * Returns: BT_PLACED with the node; BT_REFUSED, BT_FAILED or BT_SKIPPED (it is being deleted), and nothing
+ *          has changed but the number of cycles. bt_engine_explain has the reasons.
+ * Requires: the pod is in the ledger, on no node, and of a profile.
+ */
+enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, uint32_t *out_node_ix);
+
+/*
+ * Adds a pod that waits for a node, or is on one that is live. Not in the queue.
+ * Returns: BT_OK or, with resources missing, BT_FULL as bt_engine_add_pod; BT_EXISTS when the namespace has a
+ *          pod of that name; BT_NOT_FOUND when its node is not live or its scheduler none of the profiles, or
+ *          it has ended. out_pod_ix is BT_NO_POD unless it was added.
+ */
+enum bt_status bt_transaction_add_pod(
+	struct bt_engine *engine, const struct bt_pod_object *object, uint32_t *out_pod_ix);
+
+/* Adds a pod that is like a known one but waits for a node, is new, and has the next free name of the form
+ * NAME-N. Returns: its index. Requires: pod_ix is in the ledger. */
+uint32_t bt_transaction_add_copy(struct bt_engine *engine, uint32_t pod_ix);
+
+/* Takes a pod off its node, as if it was deleted; it keeps its index. Requires: it is on a node, and is not
+ * evicted. */
+void bt_transaction_evict(struct bt_engine *engine, uint32_t pod_ix);
+
+/* Puts an evicted pod back on its node, whether it still fits or not. Requires: it was evicted in an open
+ * transaction. */
+void bt_transaction_restore(struct bt_engine *engine, uint32_t pod_ix);
+
+/* Has an open transaction evicted the pod? */
+bool bt_transaction_has_evicted(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* Adds or changes a node. Returns: as bt_engine_apply_node. */
+enum bt_status bt_transaction_apply_node(
+	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix);
+
+/* Closes a live node for new pods (spec.unschedulable), or opens it. Costs no more than a changed label. */
+void bt_transaction_close_node(struct bt_engine *engine, uint32_t node_ix, bool closed);
+
+/* Removes a live node; its pods stay on its slot, and may be evicted. */
+void bt_transaction_remove_node(struct bt_engine *engine, uint32_t node_ix);

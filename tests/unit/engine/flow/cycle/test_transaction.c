@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Transactions: what is tried counts inside, and is gone, or stays, afterwards.
+ * tests/model/test_transaction.c compares with an engine that had none.
+ */
+#include "trial.h"
+
+#include "engine/flow/cycle/transaction.h"
+
+static uint32_t place(struct trial *t, uint32_t pod)
+{
+	uint32_t node;
+	enum bt_outcome outcome = bt_transaction_place(t->engine, pod, &node);
+
+	assert_int_equal(outcome == BT_PLACED, node != BT_NO_NODE);
+	return node;
+}
+
+static const struct bt_pod *pod_at(const struct trial *t, uint32_t pod)
+{
+	return bt_ledger_pod(bt_engine_cache(t->engine)->ledger, pod);
+}
+
+static enum bt_wait where(const struct trial *t, uint32_t pod)
+{
+	return bt_queue_info(bt_engine_queue(t->engine), pod).where;
+}
+
+static void what_is_placed_counts_until_it_is_rolled_back(void **state)
+{
+	struct trial t = begin(state);
+	uint32_t node = add_node(&t, "n1", "4"), first = add_pod(&t, "name: p1", CPU("3"), ""),
+		 second = add_pod(&t, "name: p2", CPU("2"), "");
+
+	bt_transaction_begin(t.engine);
+	assert_int_equal(place(&t, first), node);
+	assert_int_equal(place(&t, second), BT_NO_NODE);
+	assert_string_equal(message(&t, second), "0/1 nodes are available: 1 Insufficient cpu. preemption: "
+						 "0/1 nodes are available: 1 No preemption "
+						 "victims found for incoming pod.");
+	assert_int_equal(where(&t, first), BT_WAIT_ACTIVE);
+	bt_transaction_roll_back(t.engine);
+	assert_int_equal(bt_transaction_depth(t.engine), 0);
+	assert_int_equal(pod_at(&t, first)->state, BT_POD_QUEUED);
+	assert_int_equal(bt_engine_counts(t.engine).cycle_n, 0);
+	assert_int_equal(decide(&t, first).node_ix, node);
+	end(&t);
+}
+
+static void an_inner_transaction_rolls_back_alone(void **state)
+{
+	struct trial t = begin(state);
+	uint32_t node = add_node(&t, "n1", "4"), first = add_pod(&t, "name: p1", CPU("3"), ""),
+		 second = add_pod(&t, "name: p2", CPU("2"), "");
+
+	bt_transaction_begin(t.engine);
+	assert_int_equal(place(&t, first), node);
+	bt_transaction_begin(t.engine);
+	bt_transaction_evict(t.engine, first);
+	assert_int_equal(place(&t, second), node);
+	bt_transaction_roll_back(t.engine);
+	assert_int_equal(pod_at(&t, first)->state, BT_POD_ASSUMED);
+	assert_int_equal(place(&t, second), BT_NO_NODE);
+	bt_transaction_roll_back(t.engine);
+	end(&t);
+}
+
+static void an_evicted_pod_makes_room_until_it_is_restored(void **state)
+{
+	struct trial t = begin(state);
+	uint32_t node = add_node(&t, "n1", "4"),
+		 bound = add_pod(&t, "name: b", "nodeName: n1, " CPU("3"), ""),
+		 pod = add_pod(&t, "name: p", CPU("2"), "");
+
+	bt_transaction_begin(t.engine);
+	assert_int_equal(place(&t, pod), BT_NO_NODE);
+	bt_transaction_evict(t.engine, bound);
+	assert_true(bt_transaction_has_evicted(t.engine, bound));
+	bt_transaction_begin(t.engine);
+	assert_int_equal(place(&t, pod), node);
+	bt_transaction_roll_back(t.engine);
+	bt_transaction_restore(t.engine, bound);
+	assert_false(bt_transaction_has_evicted(t.engine, bound));
+	assert_int_equal(place(&t, pod), BT_NO_NODE);
+	bt_transaction_roll_back(t.engine);
+	end(&t);
+}
+
+static void closing_a_node_drops_no_plan(void **state)
+{
+	struct trial t = begin(state);
+	uint32_t first = add_node(&t, "n1", "4"), second = add_node(&t, "n2", "2"),
+		 pod = add_pod(&t, "name: p", CPU("1"), "");
+	const struct bt_snapshot *snapshot = bt_engine_cache(t.engine)->view.snapshot;
+
+	bt_transaction_begin(t.engine);
+	bt_transaction_begin(t.engine);
+	assert_int_equal(place(&t, pod), first);
+	bt_transaction_roll_back(t.engine);
+	uint64_t layout = snapshot->layout_version;
+	bt_transaction_begin(t.engine);
+	bt_transaction_close_node(t.engine, first, true);
+	assert_int_equal(place(&t, pod), second);
+	bt_transaction_roll_back(t.engine);
+	assert_int_equal(place(&t, pod), first);
+	assert_int_equal(snapshot->layout_version, layout);
+	bt_transaction_roll_back(t.engine);
+	assert_false(snapshot->nodes[first].unschedulable);
+	end(&t);
+}
+
+static void nodes_come_and_go(void **state)
+{
+	struct trial t = begin(state);
+	uint32_t first = add_node(&t, "n1", "2"), pod = add_pod(&t, "name: p", CPU("3"), ""), second;
+	const struct bt_snapshot *snapshot = bt_engine_cache(t.engine)->view.snapshot;
+
+	bt_transaction_begin(t.engine);
+	assert_int_equal(place(&t, pod), BT_NO_NODE);
+	assert_int_equal(bt_transaction_apply_node(t.engine,
+				 &read(&t,
+					 "{apiVersion: v1, kind: Node, metadata: {%s}, status: {allocatable: "
+					 "{cpu: %s, pods: '9'}}}",
+					 "name: n2", "4")
+					  ->node,
+				 &second),
+		BT_OK);
+	bt_transaction_remove_node(t.engine, first);
+	assert_int_equal(snapshot->node_n, 1);
+	assert_int_equal(place(&t, pod), second);
+	bt_transaction_roll_back(t.engine);
+	assert_int_equal(snapshot->node_n, 1);
+	assert_int_equal(snapshot->slot_n, 1);
+	assert_true(bt_bitmap_test(snapshot->live, first));
+	assert_int_equal(add_node(&t, "n3", "4"), second);
+	assert_int_equal(decide(&t, pod).node_ix, second);
+	end(&t);
+}
+
+static void copies_have_names_that_are_free(void **state)
+{
+	struct trial t = begin(state);
+	const struct bt_intern *intern = bt_engine_cache(t.engine)->dictionary->intern;
+
+	add_node(&t, "n1", "4");
+	uint32_t pod = add_pod(&t, "name: p", CPU("1500m"), "");
+	add_pod(&t, "name: p-1", CPU("1"), "");
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t n = 0;
+
+		bt_transaction_begin(t.engine);
+		for (uint32_t copy = pod; place(&t, copy) != BT_NO_NODE; n++) {
+			copy = bt_transaction_add_copy(t.engine, pod);
+			assert_true(bt_str_eq(
+				bt_intern_str(intern, pod_at(&t, copy)->name), bt_str(n ? "p-3" : "p-2")));
+		}
+		assert_int_equal(n, 2);
+		bt_transaction_roll_back(t.engine);
+	}
+	assert_int_equal(bt_engine_find_pod(t.engine, bt_str("default"), bt_str("p-2")), BT_NO_POD);
+	end(&t);
+}
+
+static void pods_that_make_no_sense_are_not_added(void **state)
+{
+	struct trial t = begin(state);
+	struct bt_pod_object pod = {.meta = {.name = bt_str("p"), .namespace_ = bt_str("default")}};
+	uint32_t ix;
+
+	add_pod(&t, "name: p", CPU("1"), "");
+	bt_transaction_begin(t.engine);
+	pod.spec.scheduler_name = bt_str("another");
+	assert_int_equal(bt_transaction_add_pod(t.engine, &pod, &ix), BT_NOT_FOUND);
+	pod.spec.scheduler_name = bt_str("default-scheduler");
+	assert_int_equal(bt_transaction_add_pod(t.engine, &pod, &ix), BT_EXISTS);
+	pod.meta.name = bt_str("q");
+	pod.spec.node_name = bt_str("nowhere");
+	assert_int_equal(bt_transaction_add_pod(t.engine, &pod, &ix), BT_NOT_FOUND);
+	pod.spec.node_name = bt_str("");
+	pod.phase = bt_str("Failed");
+	assert_int_equal(bt_transaction_add_pod(t.engine, &pod, &ix), BT_NOT_FOUND);
+	assert_int_equal(ix, BT_NO_POD);
+	pod.phase = bt_str("");
+	assert_int_equal(bt_transaction_add_pod(t.engine, &pod, &ix), BT_OK);
+	bt_transaction_roll_back(t.engine);
+	assert_false(bt_ledger_has(bt_engine_cache(t.engine)->ledger, ix));
+	end(&t);
+}
+
+static void a_restriction_ends_with_its_transaction(void **state)
+{
+	struct trial t = begin(state);
+	uint32_t first = add_node(&t, "n1", "2"), second = add_node(&t, "n2", "4"),
+		 pod = add_pod(&t, "name: p", CPU("1"), "");
+
+	bt_transaction_begin(t.engine);
+	bt_transaction_begin(t.engine);
+	bt_transaction_restrict(t.engine, &first, 1);
+	assert_int_equal(place(&t, pod), first);
+	bt_transaction_roll_back(t.engine);
+	assert_int_equal(place(&t, pod), second);
+	bt_transaction_roll_back(t.engine);
+	end(&t);
+}
+
+static void a_commit_does_it_for_good(void **state)
+{
+	struct trial t = begin(state);
+	uint32_t node = add_node(&t, "n1", "4"),
+		 bound = add_pod(&t, "name: b", "nodeName: n1, " CPU("3"), ""),
+		 pod = add_pod(&t, "name: p", CPU("2"), ""), big = add_pod(&t, "name: q", CPU("4"), ""), copy;
+
+	assert_int_equal(decide(&t, pod).outcome, BT_REFUSED);
+	bt_transaction_begin(t.engine);
+	bt_transaction_evict(t.engine, bound);
+	bt_transaction_begin(t.engine);
+	assert_int_equal(place(&t, pod), node);
+	copy = bt_transaction_add_copy(t.engine, pod);
+	assert_int_equal(place(&t, copy), node);
+	bt_transaction_commit(t.engine);
+	assert_int_equal(where(&t, pod), BT_WAIT_UNSCHEDULABLE);
+	bt_transaction_commit(t.engine);
+	assert_int_equal(bt_engine_find_pod(t.engine, bt_str("default"), bt_str("b")), BT_NO_POD);
+	assert_int_equal(pod_at(&t, pod)->state, BT_POD_SCHEDULED);
+	assert_int_equal(where(&t, pod), BT_WAIT_NOWHERE);
+	copy = bt_engine_find_pod(t.engine, bt_str("default"), bt_str("p-1"));
+	assert_int_not_equal(copy, BT_NO_POD);
+	assert_int_equal(pod_at(&t, copy)->node_ix, node);
+	assert_int_equal(decide(&t, big).outcome, BT_REFUSED);
+	end(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(what_is_placed_counts_until_it_is_rolled_back),
+		FIXTURE_TEST(an_inner_transaction_rolls_back_alone),
+		FIXTURE_TEST(an_evicted_pod_makes_room_until_it_is_restored),
+		FIXTURE_TEST(closing_a_node_drops_no_plan),
+		FIXTURE_TEST(nodes_come_and_go),
+		FIXTURE_TEST(copies_have_names_that_are_free),
+		FIXTURE_TEST(pods_that_make_no_sense_are_not_added),
+		FIXTURE_TEST(a_restriction_ends_with_its_transaction),
+		FIXTURE_TEST(a_commit_does_it_for_good),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
