@@ -38,7 +38,11 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix, struct failure h
 	if (!how.refused) {
 		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
 	}
+	/* Upstream's binding cycles are concurrent: one of a group that fails at once still fails after the
+	 * group's cycle has requeued the other members. */
+	bt_scheduling_clock_ahead(&engine->clock, bt_group_cycle_is_on(&engine->group_cycle));
 	bt_engine_set_aside(engine, &failed);
+	bt_scheduling_clock_ahead(&engine->clock, 0);
 	if (nominated_ix != BT_NO_NODE && bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE) {
 		bt_engine_status_node(engine, pod_ix, nominated_ix);
 		bt_ledger_nominate(engine->cache->ledger, pod_ix, how.repeats ? BT_NO_NODE : nominated_ix);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "engine/base/check.h"
 #include "engine/base/clock.h"
 #include "queue/queue.h"
 
@@ -14,6 +15,7 @@ struct bt_scheduling_clock {
 	struct bt_clock clock;	     /* init: now_ns may be NULL */
 	int64_t latest_ns;	     /* the latest time seen, without a clock */
 	int64_t ticked_ns, start_ns; /* the last flush, and the start of the flush intervals */
+	int64_t ahead_ns;	     /* see bt_scheduling_clock_ahead */
 };
 
 void bt_scheduling_clock_init(struct bt_scheduling_clock *clock, const struct bt_clock *now);
@@ -21,7 +23,15 @@ void bt_scheduling_clock_init(struct bt_scheduling_clock *clock, const struct bt
 /* The scheduling thread's time. */
 static inline int64_t bt_scheduling_clock_now(const struct bt_scheduling_clock *clock)
 {
-	return clock->clock.now_ns ? bt_clock_now_ns(&clock->clock) : clock->latest_ns;
+	return (clock->clock.now_ns ? bt_clock_now_ns(&clock->clock) : clock->latest_ns) + clock->ahead_ns;
+}
+
+/* Adds so much to the time until the next call: what follows is later than what came before, though the clock
+ * says the same. */
+static inline void bt_scheduling_clock_ahead(struct bt_scheduling_clock *clock, int64_t ahead_ns)
+{
+	BT_REQUIRE(ahead_ns == 0 || clock->ahead_ns == 0);
+	clock->ahead_ns = ahead_ns;
 }
 
 /* The clock's time, or INT64_MAX without a clock. */
