@@ -284,8 +284,11 @@ static bool is_excused(const struct sim *sim, uint32_t slot)
 	const struct sim_known *known = &sim->known[slot];
 
 	bool together = sim->api->objects[SIM_POD_STREAM][slot].pod.spec.together;
+	/* A member whose binding has failed waits where its group does. Source: addToPodGroupIfExists,
+	 * backend/queue, v1.37.2. */
+	bool with_group = sim_groups_of(sim->seed) == SIM_QUEUED && sim_is_grouped(sim, slot);
 
-	return sim->untold || is_kept_out(sim, slot) ||
+	return sim->untold || with_group || is_kept_out(sim, slot) ||
 	       (known->by_other_pods && sim->node_shown_at > known->refused_at) ||
 	       (known->by_other_pods && together && sim->pod_shown_at > known->refused_at) ||
 	       (known->by_claims && sim->node_gone_at > known->refused_at);
@@ -295,6 +298,24 @@ static bool waits(const struct sim_object *pod)
 {
 	return pod->there && !pod->pod.ended && pod->pod.node == SIM_NONE && !pod->pod.deletion_ns &&
 	       !pod->pod.spec.gated && !pod->pod.spec.foreign;
+}
+
+/* Where groups are queued, a member with a scheduling gate keeps all others out. Source: PreEnqueue of a
+ * QueuedPodGroupInfo, backend/queue, v1.37.2. */
+static bool is_gated_by_another(const struct sim *sim, uint32_t slot)
+{
+	if (sim_groups_of(sim->seed) != SIM_QUEUED || !sim_is_grouped(sim, slot)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < SIM_PODS; i++) {
+		const struct sim_object *pod = &sim->api->objects[SIM_POD_STREAM][i];
+
+		if (sim_is_grouped(sim, i) && sim_namespace_of(i) == sim_namespace_of(slot) &&
+			pod->pod.spec.gated && pod->pod.node == SIM_NONE && !pod->pod.ended) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* Does the pod fit, also beside pods of higher priority that are nominated to the node? */
@@ -436,7 +457,7 @@ bool sim_check_waiting(struct sim *sim, bool flushed)
 	for (uint32_t i = 0; i < SIM_PODS * SIM_NODES; i++) {
 		uint32_t slot = i / SIM_NODES, node = i % SIM_NODES;
 
-		if (!waits(&sim->api->objects[SIM_POD_STREAM][slot])) {
+		if (!waits(&sim->api->objects[SIM_POD_STREAM][slot]) || is_gated_by_another(sim, slot)) {
 			continue;
 		}
 		if (lacks(sim, slot) > 1) {

@@ -95,7 +95,7 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 		.moves_pods = true,
 	};
 	sim_crowd(sim, by_evaluation);
-	struct bt_engine *engine = bt_engine_create(sim_config(sim->gangs), &options, &errors);
+	struct bt_engine *engine = bt_engine_create(sim_config(sim_groups_of(sim->seed)), &options, &errors);
 	bt_resource_crowd(0);
 
 	bt_config_errors_fini(&errors);

@@ -130,6 +130,7 @@ void sim_decide_group(struct sim *sim, uint32_t pod_ix)
 	}
 	for (uint32_t i = 0; i < group.member_n; i++) {
 		placed_n += group.members[i].decision.outcome == BT_PLACED;
+		sim->faults[SIM_GROUP_PREEMPTS] += group.members[i].decision.by_group;
 		sim_patch_after(sim, &group.members[i].decision);
 	}
 	/* If a member preempts, the others wait. */

@@ -528,6 +528,8 @@ const struct bt_object *sim_group_object(struct bt_arena *arena, uint32_t ix, co
 	group->meta.namespace_ = sim_namespace(arena, ix);
 	group->gang = object->group.min_count > 0;
 	group->min_count = (int32_t)object->group.min_count;
+	group->has_priority = true;
+	group->priority = sim_group_priority(ix);
 	return out;
 }
 

@@ -93,6 +93,12 @@ struct sim_object {
 	};
 };
 
+/* The priority of a PodGroup, and, where groups are queued, of its members. */
+static inline int32_t sim_group_priority(uint32_t ix)
+{
+	return ix % 2 ? 5 : 0;
+}
+
 struct sim_node_spec sim_node_spec_of(uint32_t shape);
 /* slot: the pod's number, which determines its namespace and so its claim's. From SIM_PLAIN_SHAPES on
  * pods have more fields. */

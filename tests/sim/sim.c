@@ -14,22 +14,25 @@
 #define FLUSH_SECONDS 331   /* until the flush has requeued every waiting pod */
 #define MOVES_MAX     20000 /* within one of these seconds */
 
-const struct bt_config *sim_config(bool gangs)
+const struct bt_config *sim_config(enum sim_groups groups)
 {
+	static const struct {
+		const char *release, *gates;
+	} kinds[SIM_GROUP_KINDS] = {[SIM_COLLECTED] = {"1.36", "GenericWorkload=true,GangScheduling=true"},
+		[SIM_QUEUED] = {"1.37", "GenericWorkload=true"}};
 	static const char text[] = "apiVersion: kubescheduler.config.k8s.io/v1\n"
 				   "kind: KubeSchedulerConfiguration\n"
 				   "profiles: [{schedulerName: default-scheduler}]\n";
-	static struct bt_config configs[2];
-	static bool made[2];
-	struct bt_config *config = &configs[gangs];
+	static struct bt_config configs[SIM_GROUP_KINDS];
+	static bool made[SIM_GROUP_KINDS];
+	struct bt_config *config = &configs[groups];
 	struct bt_gates gates;
 	struct bt_buf error = {0};
 
-	if (!made[gangs]) {
-		/* A release with groups: 1.36. */
-		bt_gates_init(&gates, gangs ? bt_release_find(bt_str("1.36")) : bt_release_default());
-		if (gangs && bt_gates_parse(&gates, bt_str("GenericWorkload=true,GangScheduling=true"),
-				     &error) != BT_OK) {
+	if (!made[groups]) {
+		bt_gates_init(&gates,
+			groups ? bt_release_find(bt_str(kinds[groups].release)) : bt_release_default());
+		if (groups && bt_gates_parse(&gates, bt_str(kinds[groups].gates), &error) != BT_OK) {
 			abort();
 		}
 		bt_config_init(config, &gates);
@@ -37,7 +40,7 @@ const struct bt_config *sim_config(bool gangs)
 			abort();
 		}
 		bt_buf_fini(&error);
-		made[gangs] = true;
+		made[groups] = true;
 	}
 	return config;
 }

@@ -158,8 +158,8 @@ struct sim {
 	struct bt_buf message, notes;
 };
 
-/* The shared configuration of simulations: with PodGroups, or without. */
-const struct bt_config *sim_config(bool gangs);
+/* The shared configuration of simulations with such PodGroups, or without. */
+const struct bt_config *sim_config(enum sim_groups groups);
 
 /*
  * Plays a history until the system is at rest. Returns false when an invariant was

@@ -108,6 +108,7 @@ enum sim_op {
 	X(BUDGET_SPARED, "victims chosen beside a budget")                                                   \
 	X(GANG_PLACED, "gang placed together")                                                               \
 	X(GANG_BACK, "gang taken back, because too few of it fit")                                           \
+	X(GROUP_PREEMPTS, "PodGroup of 1.37 preempts as one")                                                \
 	X(GANG_LACKS, "gang that lacks several pods, enough of which wait, at rest")                         \
 	X(GANG_CHANGED, "gang that was shown otherwise, or not at all, with members on nodes")               \
 	X(GANG_LATE, "gang that is shown after its members")                                                 \
@@ -154,10 +155,23 @@ struct sim_history {
 	size_t step_cap;
 };
 
+/* Which PodGroups a simulation has. */
+enum sim_groups {
+	SIM_UNGROUPED = 0,
+	SIM_COLLECTED, /* 1.36: the members that wait are collected when one of them is popped */
+	SIM_QUEUED,    /* 1.37: a group waits in the queue as one, and preempts as one */
+	SIM_GROUP_KINDS
+};
+
+static inline enum sim_groups sim_groups_of(uint64_t seed)
+{
+	return seed / 4 % 4 != 1 ? SIM_UNGROUPED : seed / 32 % 2 ? SIM_QUEUED : SIM_COLLECTED;
+}
+
 /* Are PodGroups enabled for a seed? */
 static inline bool sim_has_gangs(uint64_t seed)
 {
-	return seed / 4 % 4 == 1;
+	return sim_groups_of(seed) != SIM_UNGROUPED;
 }
 
 /* Owns: sim_history_fini. */

@@ -92,6 +92,15 @@ static void create_pod(struct sim *sim, uint32_t slot, uint32_t shape)
 					  .nominated = SIM_NONE,
 					  .creation_ns = sim->now_ns}};
 
+	if (sim_groups_of(sim->seed) == SIM_QUEUED && what.pod.spec.grouped) {
+		/* Pods of another priority, policy or scheduler are an error, whatever the cluster is like,
+		 * and so is, in DynamicResources' PodGroupPostFilter, a claim that does not exist; errors are
+		 * retried for ever. */
+		what.pod.spec.priority = sim_group_priority(sim_namespace_of(slot));
+		what.pod.spec.never_preempts = what.pod.spec.foreign = false;
+		what.pod.spec.claim = SIM_NONE;
+	}
+
 	if (!object_of(sim, SIM_POD_STREAM, slot)->there) {
 		sim_api_put(sim->api, SIM_POD_STREAM, slot, &what);
 	}

@@ -182,8 +182,9 @@ static void invariants_hold_under_faults(void **state)
 	struct tally tally = {0};
 
 	(void)state;
-	sim_config(false);
-	sim_config(true);
+	for (int groups = 0; groups < SIM_GROUP_KINDS; groups++) {
+		sim_config((enum sim_groups)groups);
+	}
 	play_seeds(first, n, jobs ? jobs : 1, &tally);
 	if (tally.failed) {
 		sim_history_of_seed(tally.seed, &history);
