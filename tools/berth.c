@@ -105,6 +105,7 @@ static const struct {
 	{"run", run_beside},
 	{"bench", bt_cmd_bench},
 	{"quality", bt_cmd_quality},
+	{"capacity", bt_cmd_capacity},
 	{"compare", bt_cmd_compare},
 	{"verdict", bt_cmd_verdict},
 	{"history", bt_cmd_history},

@@ -446,6 +446,95 @@ static const struct bt_note quality_notes[] = {
 	{0},
 };
 
+static const struct bt_option capacity_options[] = {
+	FILENAME_OPTION(
+		"File or directory with the cluster, or - for standard input, as for berth simulate. May be "
+		"repeated; the same as giving PATH as an argument."),
+	{.name = "pod",
+		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
+		.argument = "FILE",
+		.repeated = true,
+		.help = "File with pods and workloads to add copies of; may be repeated. Each pod, and one "
+			"pod "
+			"of each workload, is a template. Its other objects join the cluster."},
+	{.name = "together",
+		.help = "All pods of a FILE, with all replicas, are one template: a copy fits when all of "
+			"them "
+			"do."},
+	{.name = "mix",
+		.type = BT_OPTION_TEXT,
+		.argument = "N:M...",
+		.help = "One more template: so many copies of each of the others, together."},
+	{.name = "by",
+		.type = BT_OPTION_TEXT,
+		.argument = "WHAT",
+		.repeated = true,
+		.help = "Also count where copies are: by node, by zone, or by a label of nodes. May be "
+			"repeated."},
+	{.name = "limit",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "100000",
+		.max = 10000000,
+		.help = "Stop at so many copies of a template."},
+	{.name = "at-least",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "0",
+		.max = 10000000,
+		.help = "End with status 1 when fewer copies of a template fit."},
+	{.name = "ignore-pending", .help = "Do not place the cluster's pending pods first."},
+	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
+	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
+	BT_KUBERNETES_VERSION_OPTION,
+	FEATURE_GATES_OPTION(GATES_HELP),
+	NO_EXPAND_OPTION,
+	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
+	REPORT_OPTION,
+	STRICT_OPTION,
+	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	{0},
+};
+
+static const struct bt_example capacity_examples[] = {
+	{"berth capacity cluster.yaml --pod web.yaml",
+		"How many more pods of the Deployment in web.yaml fit."},
+	{"berth capacity cluster.yaml --pod web.yaml --pod worker.yaml --mix 3:1 --by zone",
+		"Each alone, and three of one with one of the other; by zone."},
+	{"berth capacity cluster.yaml --pod job.yaml --together --at-least 2",
+		"Does the whole job fit twice? For scripts: status 1 if not."},
+	{0},
+};
+
+static const struct bt_exit_text capacity_exits[] = {
+	{BT_EXIT_OK, "The report was written, and --at-least copies of every template fit."},
+	{BT_EXIT_NO, "The report was written; fewer copies than --at-least fit."},
+	USAGE_EXIT,
+	{BT_EXIT_INPUT, "A path cannot be opened or read, or the input, a FILE or the configuration holds "
+			"nothing usable; with --strict, anything is wrong in it."},
+	WRITING_EXIT,
+	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
+	PIPE_EXIT,
+	{0},
+};
+
+static const struct bt_note capacity_notes[] = {
+	{"HOW IT COUNTS",
+		"The cluster's pending pods are placed first, as berth simulate places them. Then copies of "
+		"a "
+		"template are added, one after the other, until one does not fit, and are removed again "
+		"before "
+		"the next template. Every copy is placed by a full scheduling cycle, so all plugins count. A "
+		"copy takes no running pod's place: it does not preempt."},
+	{"SECTIONS", "capacity: copies that fit. refusals: why the next one does not; the nodes of a "
+		     "template sum to "
+		     "all nodes, and nearest node is the one that lacks least. places: with --by. stranded: "
+		     "what is "
+		     "free with the copies in place, and no further copy can use."},
+	{0},
+};
+
 static const struct bt_option compare_options[] = {
 	{.name = "from",
 		.type = BT_OPTION_TEXT,
@@ -910,6 +999,18 @@ const struct bt_command bt_commands[] = {
 		.options = verdict_options,
 		.examples = verdict_examples,
 		.exits = verdict_exits},
+	{.name = "capacity",
+		.summary = "count how many more copies of a pod or workload fit",
+		ANY_PATHS,
+		.description = "Reads a cluster and adds copies of pods and workloads, exactly as "
+			       "kube-scheduler would "
+			       "place them, until the next one does not fit. Reports how many fit, where, "
+			       "what stops "
+			       "the next one, and what stays free.",
+		.options = capacity_options,
+		.examples = capacity_examples,
+		.exits = capacity_exits,
+		.notes = capacity_notes},
 	{.name = "quality",
 		.summary = "place the pods in four ways and compare the results",
 		ANY_PATHS,

@@ -7,6 +7,7 @@
 
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
+#include "tools/kube/report/refusals.h"
 #include "tools/kube/report/rows_int.h"
 #include "tools/kube/report/utilization.h"
 
@@ -132,120 +133,29 @@ void bt_unplaced_fini(struct bt_unplaced *unplaced)
 	bt_mem_free(unplaced->groups);
 }
 
-/* Nodes that one plugin refuses for the same reasons. */
-struct unplaced_count {
-	const char *plugin;
-	char *text;
-	uint64_t node_n;
-};
-
-struct tallies {
-	struct unplaced_count *items;
-	size_t n, cap;
-};
-
-static void add_tally(struct tallies *tallies, const char *plugin, struct bt_str text, uint64_t node_n)
-{
-	for (size_t i = 0; i < tallies->n; i++) {
-		if (tallies->items[i].plugin == plugin && bt_str_is(text, tallies->items[i].text)) {
-			tallies->items[i].node_n += node_n;
-			return;
-		}
-	}
-	tallies->items = bt_mem_grow(tallies->items, tallies->n, &tallies->cap, sizeof(*tallies->items));
-	tallies->items[tallies->n++] =
-		(struct unplaced_count){plugin, bt_mem_copy(text.ptr, text.len), node_n};
-}
-
-static int by_nodes(const void *a, const void *b)
-{
-	const struct unplaced_count *x = a, *y = b;
-
-	if (x->node_n != y->node_n) {
-		return x->node_n > y->node_n ? -1 : 1;
-	}
-	return strcmp(x->text, y->text);
-}
-
-static void tally_nodes(
-	struct bt_engine *engine, const struct bt_explanation *explanation, struct tallies *tallies)
-{
-	static const char no_plugin[] = "";
-	const struct bt_evaluation *evaluation = &explanation->evaluation;
-	struct bt_refusal refusal;
-	struct bt_buf text = {0};
-
-	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
-		if (evaluation->refused_by[i] == BT_PASSED) {
-			if (bt_engine_in_group(engine, explanation->pod_ix)) {
-				add_tally(tallies, "GangScheduling",
-					bt_str("waiting for minCount pods from a gang to be scheduled"), 1);
-			} else {
-				add_tally(tallies, no_plugin, bt_str("fits now"), 1);
-			}
-			continue;
-		}
-		bt_explanation_refusal(engine, explanation, i, &refusal);
-		bt_buf_clear(&text);
-		for (uint32_t r = 0; r < bt_refusal_reason_n(&refusal); r++) {
-			bt_buf_text(&text, r ? ", " : "");
-			bt_refusal_reason(engine, &refusal, r, &text);
-		}
-		add_tally(tallies, refusal.plugin, bt_buf_view(&text), 1);
-	}
-	bt_buf_fini(&text);
-}
-
-static void tally_group(
-	struct bt_engine *engine, const struct bt_unplaced_group *group, struct tallies *tallies)
-{
-	uint64_t node_n = bt_engine_cache(engine)->view.snapshot->node_n;
-	struct bt_explanation explanation = {0};
-
-	bt_engine_explain(engine, group->example, &explanation);
-	if (explanation.refused || explanation.gated) {
-		add_tally(tallies, explanation.refusal.plugin, bt_str(explanation.refusal.text), node_n);
-	} else if (explanation.error) {
-		add_tally(tallies, "", bt_str(explanation.error), node_n);
-	} else {
-		tally_nodes(engine, &explanation, tallies);
-		if (explanation.evaluation.visited_n < node_n) {
-			add_tally(tallies,
-				explanation.plan->profile->uses[explanation.plan->narrowed_by].plugin->name,
-				bt_str("the pod names other nodes"),
-				node_n - explanation.evaluation.visited_n);
-		}
-	}
-	bt_explanation_fini(&explanation);
-}
-
 static void report_group(
 	struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced_group *group)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_intern *intern = cache->dictionary->intern;
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, group->example);
-	struct tallies tallies = {0};
+	struct bt_refusal_rows rows;
 	struct bt_buf name = {0};
 
 	bt_buf_printf(&name, "%.*s/%.*s", BT_STR_ARG(bt_intern_str(intern, pod->signature->namespace_)),
 		BT_STR_ARG(bt_intern_str(intern, pod->name)));
-	tally_group(engine, group, &tallies);
-	if (tallies.n) {
-		qsort(tallies.items, tallies.n, sizeof(*tallies.items), by_nodes);
-	}
-	for (size_t i = 0; i < tallies.n; i++) {
+	bt_refusal_rows_collect(engine, group->example, &rows);
+	for (size_t i = 0; i < rows.n; i++) {
 		bt_emit_begin_object(emit, NULL);
 		bt_emit_str(emit, "pod", bt_buf_view(&name));
 		bt_emit_label(emit, "example pod");
 		bt_emit_int(emit, "pods", (int64_t)group->pod_n);
-		bt_emit_int(emit, "nodes", (int64_t)tallies.items[i].node_n);
-		bt_emit_text(emit, "plugin", tallies.items[i].plugin);
-		bt_emit_text(emit, "reason", tallies.items[i].text);
+		bt_emit_int(emit, "nodes", (int64_t)rows.items[i].node_n);
+		bt_emit_text(emit, "plugin", rows.items[i].plugin);
+		bt_emit_text(emit, "reason", rows.items[i].text);
 		bt_emit_end(emit);
-		bt_mem_free(tallies.items[i].text);
 	}
-	bt_mem_free(tallies.items);
+	bt_refusal_rows_fini(&rows);
 	bt_buf_fini(&name);
 }
 

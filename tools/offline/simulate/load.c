@@ -268,6 +268,33 @@ void bt_load_finish(struct bt_load *load)
 	wait_until_taken(load);
 }
 
+bool bt_load_apart(struct bt_load *load, const char *path,
+	void (*take)(void *context, struct bt_object *object, bool made), void *context)
+{
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, load->diagnostics);
+	struct bt_admission *admission = &load->admission;
+	const struct bt_admission before = *admission;
+	const struct bt_object *object;
+
+	admission->admitted = take;
+	admission->context = context;
+	admission->expand = true;
+	bt_object_reader_add_path(reader, path);
+	while (!load->diagnostics->stop && !bt_interrupt_pending() &&
+		(object = bt_object_reader_next(reader))) {
+		struct bt_object copy = *object;
+
+		bt_admission_object(admission, &copy);
+	}
+	bt_admission_finish(admission, bt_pipeline_engine(load->pipeline));
+	admission->admitted = before.admitted;
+	admission->context = before.context;
+	admission->expand = before.expand;
+	const struct bt_object_counts counts = bt_object_reader_counts(reader);
+	bt_object_reader_destroy(reader);
+	return !load->diagnostics->stop && counts.objects && !counts.unreadable;
+}
+
 /* ---- warnings ---- */
 
 size_t bt_load_missing(struct bt_load *load, struct bt_missing out[BT_LOAD_MISSING_MAX])

@@ -76,6 +76,14 @@ bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics 
  * when it returns, unless the user interrupts. */
 void bt_load_finish(struct bt_load *load);
 
+/*
+ * Reads one more file, whose objects do not belong to the cluster: take gets each one as admission leaves it,
+ * and the pods of workloads (made), with the priorities of the input's classes. Call after bt_load_finish.
+ * Reports errors on standard error. Returns: false when the path is unreadable or nothing usable was found.
+ */
+bool bt_load_apart(struct bt_load *load, const char *path,
+	void (*take)(void *context, struct bt_object *object, bool made), void *context);
+
 /* Missing objects that the input refers to, at most BT_LOAD_MISSING_MAX rows. Returns their number. */
 size_t bt_load_missing(struct bt_load *load, struct bt_missing out[BT_LOAD_MISSING_MAX]);
 

@@ -3,52 +3,8 @@
  * list by resourceClaimName, and its lists by name; in 1.36 it replaces the list.
  */
 #include "engine/flow/cycle/source.h"
+#include "engine/model/node_claim.h"
 #include "tools/offline/verdict/api_int.h"
-
-/* ---- the entry that PreBind writes ---- */
-
-static void set_overheads(struct bt_api *api, const struct bt_dictionary *dictionary,
-	const struct bt_node_claim *claim, struct bt_node_claim_object *out)
-{
-	out->overheads =
-		bt_arena_zalloc(&api->cluster.arena, (claim->overhead_n + 1) * sizeof(*out->overheads));
-	out->overhead_n = claim->overhead_n;
-	for (uint32_t i = 0; i < claim->overhead_n; i++) {
-		const struct bt_node_overhead *from = &claim->overheads[i];
-
-		out->overheads[i] = (struct bt_node_overhead_object){
-			bt_api_keep(api, bt_resource_name(dictionary, from->slot)), from->has_per_pod,
-			from->has_per_container, from->per_pod, from->per_container};
-	}
-}
-
-static struct bt_node_claim_object entry_of(struct bt_api *api, const struct bt_node_claim *claim)
-{
-	const struct bt_dictionary *dictionary = bt_engine_cache(api->cluster.engine)->dictionary;
-	struct bt_arena *arena = &api->cluster.arena;
-	struct bt_node_claim_object entry = {
-		.claim = bt_api_keep(api, bt_intern_str(dictionary->intern, claim->claim))};
-
-	entry.containers.items = bt_arena_zalloc(arena, (claim->container_n + 1) * sizeof(struct bt_str));
-	entry.containers.n = claim->container_n;
-	entry.containers.set = true;
-	for (uint32_t i = 0; i < claim->container_n; i++) {
-		entry.containers.items[i] =
-			bt_api_keep(api, bt_intern_str(dictionary->intern, claim->containers[i]));
-	}
-	entry.mapping = bt_arena_zalloc(arena, (claim->mapping.n + 1) * sizeof(*entry.mapping));
-	entry.mapping_n = claim->mapping.n;
-	for (uint32_t i = 0; i < claim->mapping.n; i++) {
-		entry.mapping[i] = (struct bt_named_quantity){
-			bt_api_keep(api, bt_resource_name(dictionary, claim->mapping.items[i].slot)),
-			claim->mapping.items[i].quantity};
-	}
-	entry.resources = (struct bt_resource_list){entry.mapping, entry.mapping_n, true};
-	set_overheads(api, dictionary, claim, &entry);
-	return entry;
-}
-
-/* ---- merging ---- */
 
 /* The quantities of both lists by name; add's replace those of base. Texts of base are copied. */
 static struct bt_named_quantity *merge_quantities(struct bt_api *api, const struct bt_named_quantity *base,
@@ -161,7 +117,8 @@ static void add_entries(struct bt_api *api, const struct bt_pod_object *pod,
 	struct bt_node_claim_object *add = bt_arena_zalloc(&api->cluster.arena, (add_n + 1) * sizeof(*add));
 
 	for (uint32_t i = 0; i < add_n; i++) {
-		add[i] = entry_of(api, &signature->node_claims[i]);
+		add[i] = bt_node_claim_object_of(bt_engine_cache(api->cluster.engine)->dictionary,
+			&api->cluster.arena, &signature->node_claims[i]);
 	}
 	for (uint32_t i = 0; i < old_n; i++) {
 		uint32_t same = find_entry(add, add_n, pod->node_claims[i].claim);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A cluster that is loaded once.
+ */
+#include "tools/offline/simulate/loaded_cluster.h"
+
+#include <string.h>
+
+#include "tools/cli/interrupt.h"
+#include "tools/cli/say.h"
+#include "tools/kube/config/config_file.h"
+#include "tools/offline/simulate/drive.h"
+
+static int make_engine(struct bt_loaded_cluster *c)
+{
+	const struct bt_pipeline_options options = {
+		.limits = bt_limits_default(),
+		.engine = {.seed = bt_invocation_number(c->invocation, "seed"),
+			.clock = bt_clock_virtual(&c->run.now_ns),
+			.groups_by_events = true,
+			.evictor = bt_simulate_run_evictor(&c->run)},
+		.step_driver = bt_run_step_driver(&c->run),
+		.sink = bt_simulate_run_sink(&c->run),
+	};
+	struct bt_config_errors errors = {0};
+
+	c->pipeline = bt_pipeline_create(&c->config, &options, &errors);
+	if (!c->pipeline) {
+		return bt_configuration_refused(c->invocation, &errors);
+	}
+	bt_config_errors_fini(&errors);
+	c->engine = c->run.engine = bt_pipeline_engine(c->pipeline);
+	c->run.pipeline = c->pipeline;
+	return BT_EXIT_OK;
+}
+
+static int configure(struct bt_loaded_cluster *c)
+{
+	struct bt_gates gates;
+	int status = bt_configuration_gates(c->invocation, &gates);
+
+	if (status == BT_EXIT_OK) {
+		status = bt_configuration_read(c->invocation, &gates, &c->config);
+	}
+	if (status == BT_EXIT_OK && c->config.extender_n) {
+		bt_say("berth %s: %s: extenders are not called, and pods are placed as if they had no "
+		       "objections and no preferences\n",
+			c->invocation->command->name, bt_invocation_text(c->invocation, "config"));
+	}
+	return status == BT_EXIT_OK ? make_engine(c) : status;
+}
+
+static int load_cluster(struct bt_loaded_cluster *c)
+{
+	const char *path;
+
+	for (size_t i = 0; (path = bt_invocation_input(c->invocation, i)); i++) {
+		bt_buf_printf(&c->source, "%s%s", i ? ", " : "", strcmp(path, "-") ? path : "standard input");
+	}
+	bool usable = bt_load_paths(&c->load, c->invocation);
+	bt_load_finish(&c->load);
+	bt_intake_end(&c->intake, c->engine);
+	bt_diagnostics_end(&c->diagnostics);
+	if (bt_interrupt_pending()) {
+		return BT_EXIT_INTERRUPTED;
+	}
+	if (!usable || c->diagnostics.stop) {
+		return BT_EXIT_INPUT;
+	}
+	bt_load_warn(&c->load);
+	if (c->intake.counts.nodes == 0) {
+		bt_say("berth %s: the input holds no nodes; give it the cluster's nodes as well\n",
+			c->invocation->command->name);
+		return BT_EXIT_INPUT;
+	}
+	return BT_EXIT_OK;
+}
+
+int bt_loaded_cluster_open(struct bt_loaded_cluster *c, struct bt_invocation *invocation)
+{
+	*c = (struct bt_loaded_cluster){
+		.invocation = invocation, .quiet = bt_invocation_has(invocation, "quiet")};
+	if (!bt_invocation_input(invocation, 0)) {
+		return bt_invocation_wrong(invocation->command, "no cluster; give it files, folders, or -");
+	}
+	int status = configure(c);
+	if (status != BT_EXIT_OK) {
+		return status;
+	}
+	c->diagnostics = (struct bt_diagnostics){.command = invocation->command->name,
+		.quiet = c->quiet,
+		.strict = bt_invocation_has(invocation, "strict")};
+	c->intake = (struct bt_intake){.diagnostics = &c->diagnostics};
+	c->run.intake = &c->intake;
+	c->load = (struct bt_load){.pipeline = c->pipeline,
+		.intake = &c->intake,
+		.diagnostics = &c->diagnostics,
+		.expand = !bt_invocation_has(invocation, "no-expand")};
+	bt_load_init(&c->load);
+	return load_cluster(c);
+}
+
+int bt_loaded_cluster_settle(struct bt_loaded_cluster *c)
+{
+	c->run.now_ns = bt_load_begin_ns(&c->load);
+	c->run.until_ns = INT64_MAX;
+	c->run.graces = &c->intake.graces;
+	bt_simulate_run_expect_ends(&c->run, &c->intake);
+	bt_progress_begin(&c->progress, "placing pods", c->intake.counts.pending, c->quiet);
+	bt_drive(&(struct bt_drive){.run = &c->run, .progress = &c->progress});
+	bt_progress_end(&c->progress);
+	c->placed_n = bt_engine_counts(c->engine).placed_n;
+	return bt_interrupt_pending() ? BT_EXIT_INTERRUPTED : BT_EXIT_OK;
+}
+
+void bt_loaded_cluster_close(struct bt_loaded_cluster *c)
+{
+	bt_simulate_run_fini(&c->run);
+	bt_load_fini(&c->load);
+	bt_intake_fini(&c->intake);
+	bt_pipeline_destroy(c->pipeline);
+	bt_config_fini(&c->config);
+	bt_buf_fini(&c->source);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A cluster of files that is loaded once, to answer questions about it: the engine holds its nodes and pods,
+ * and its pending pods have been placed as berth simulate places them.
+ */
+#pragma once
+
+#include "tools/cli/progress.h"
+#include "tools/offline/simulate/load.h"
+#include "tools/offline/simulate/run.h"
+
+/* Zero-initialized, it is closed. Context: one thread. Owns: bt_loaded_cluster_close. */
+struct bt_loaded_cluster {
+	struct bt_invocation *invocation;
+	struct bt_engine *engine; /* the pipeline's */
+	struct bt_pipeline *pipeline;
+	struct bt_config config;
+	struct bt_diagnostics diagnostics;
+	struct bt_intake intake;
+	struct bt_load load;
+	struct bt_simulate_run run;
+	struct bt_progress progress;
+	struct bt_buf source; /* the paths, for people */
+	uint64_t placed_n;    /* pods placed by bt_loaded_cluster_settle */
+	bool quiet;
+};
+
+/*
+ * Reads the cluster of a command line: --filename and the operands; --config, --feature-gates,
+ * --kubernetes-version, --seed, --strict, --quiet and --no-expand. Reports errors on standard error. Returns:
+ * enum bt_exit; close it in any case.
+ */
+int bt_loaded_cluster_open(struct bt_loaded_cluster *cluster, struct bt_invocation *invocation);
+
+/* Places the pending pods, in virtual time, until nothing happens any more. Returns: BT_EXIT_OK or
+ * BT_EXIT_INTERRUPTED. */
+int bt_loaded_cluster_settle(struct bt_loaded_cluster *cluster);
+
+void bt_loaded_cluster_close(struct bt_loaded_cluster *cluster);
