@@ -50,7 +50,8 @@ enum berth_status {
 	BERTH_BAD_INPUT,  /* a text or an object has errors; its valid parts were applied */
 	BERTH_NOT_FOUND,  /* no such object, or no such open binding */
 	BERTH_LIMIT,	  /* a limit of the options or of the library is reached */
-	BERTH_BUSY,	  /* the call came from inside a callback of the same handle */
+	BERTH_BUSY,	  /* the call came from inside a callback of the same handle, or is none for an open
+			     transaction */
 	BERTH_STOPPED,	  /* after berth_stop */
 	BERTH_TIMEOUT,	  /* timed out */
 	BERTH_UNSUPPORTED /* not supported by this build or mode */
@@ -480,7 +481,103 @@ BERTH_API enum berth_status berth_message(
 	struct berth *berth, const char *pod_namespace, const char *name, char **out_text);
 
 /*
- * Frees a text of berth_explain or berth_message; NULL is ignored.
+ * Opens a transaction: changes that are tried, and taken back or kept. Rolling back costs no more than doing,
+ * and the next decision is the one that would have been made without the transaction. Inside,
+ * berth_apply_pod, berth_apply_node and berth_apply (of pods and nodes) add pods and add or change nodes;
+ * other functions place, evict and restore pods, and close nodes; queries see all of it. Each change counts
+ * for the next one. Time stands still, nothing is preempted, no callback runs, and calls that schedule,
+ * delete or end bindings fail with BERTH_BUSY. Transactions nest.
+ * Context : any thread; calls with a handle take turns. Without threads only, like all functions of
+ *           transactions.
+ * Returns : BERTH_OK; BERTH_UNSUPPORTED with threads; BERTH_STOPPED, BERTH_BUSY, BERTH_INVALID. So do all
+ *           functions of transactions; those that change something also fail with BERTH_INVALID when none is
+ *           open.
+ */
+BERTH_API enum berth_status berth_transaction_begin(struct berth *berth);
+
+/* Takes back everything since the innermost berth_transaction_begin. Returns: BERTH_OK. */
+BERTH_API enum berth_status berth_transaction_rollback(struct berth *berth);
+
+/*
+ * Keeps the changes: for the outer transaction, or, of the outermost, for good. Then new pods are in the
+ * queue, evicted ones are deleted, nodes have changed, and placed pods are bound as after any decision:
+ * callbacks run, and berth_next_decision returns them. Returns: BERTH_OK.
+ */
+BERTH_API enum berth_status berth_transaction_commit(struct berth *berth);
+
+/*
+ * Would a pending pod get a node now? Changes nothing, inside a transaction or without one. berth_message has
+ * the reason when it would not.
+ * Returns : BERTH_OK, and in out_node the node or ""; BERTH_NOT_FOUND: no such pending pod.
+ * Owns    : the library; the name is valid until the thread's next call of this. out_node may be NULL.
+ */
+BERTH_API enum berth_status berth_can_schedule_pod(
+	struct berth *berth, const char *pod_namespace, const char *name, const char **out_node);
+
+/*
+ * Places pending pods, in this order; those that fit nowhere stay pending. Of each, pod_namespace and name
+ * are read, and node is set: its node, or "". For all or nothing, roll back when out_n is less than n.
+ * Returns : BERTH_OK, and in out_n (which may be NULL) the number of placed pods; BERTH_NOT_FOUND when one of
+ *           them is no pending pod, and none was placed.
+ * Owns    : node is the library's, valid until the next call with the handle.
+ */
+BERTH_API enum berth_status berth_schedule_pods(
+	struct berth *berth, struct berth_pod_ref *pods, uint32_t n, uint32_t *out_n);
+
+/*
+ * Adds copies of a pod, pending or not, and places them, until one fits nowhere, or there are max (0: no
+ * limit). The copies are named NAME-1 and so on. The pod itself stays as it is.
+ * Returns : BERTH_OK, and in out_n the number of placed copies; BERTH_NOT_FOUND.
+ * Owns    : out_message, which may be NULL, is the caller's (berth_free): why the next one does not fit, ""
+ *           at max.
+ */
+BERTH_API enum berth_status berth_schedule_pods_by_template(struct berth *berth, const char *pod_namespace,
+	const char *name, uint32_t max, uint32_t *out_n, char **out_message);
+
+/* Restricts the placements of the innermost transaction to these nodes, until it ends; n 0: to all. In
+ * between no node is added. Returns: BERTH_OK; BERTH_NOT_FOUND: one of them does not exist. */
+BERTH_API enum berth_status berth_restrict_nodes(struct berth *berth, const char *const *nodes, uint32_t n);
+
+/* Takes a pod off its node as if it was deleted; and puts it back, whether it still fits or not. Returns:
+ * BERTH_OK; BERTH_NOT_FOUND: no such pod is on a node, or was evicted in an open transaction. */
+BERTH_API enum berth_status berth_evict_pod(struct berth *berth, const char *pod_namespace, const char *name);
+BERTH_API enum berth_status berth_restore_pod(
+	struct berth *berth, const char *pod_namespace, const char *name);
+
+/* Closes a node for new pods (spec.unschedulable), and opens it. Returns: BERTH_OK; BERTH_NOT_FOUND. */
+BERTH_API enum berth_status berth_cordon_node(struct berth *berth, const char *name);
+BERTH_API enum berth_status berth_uncordon_node(struct berth *berth, const char *name);
+
+/* A resource of a node. Amounts as in struct berth_amount. */
+struct berth_usage {
+	const char *resource;
+	int64_t allocatable, used;
+};
+
+/* A node and what its pods use. */
+struct berth_node_state {
+	const char *name;
+	const struct berth_usage *usage; /* of each allocatable resource, "pods" first */
+	uint32_t usage_n;
+	bool unschedulable;
+	uint64_t user; /* struct berth_node's */
+};
+
+/*
+ * Visits all nodes, in the order in which they came, until visit returns false. It must not call functions of
+ * the same handle; its arguments are valid during the call. In a transaction or without one.
+ * Returns : BERTH_OK.
+ */
+BERTH_API enum berth_status berth_each_node(struct berth *berth,
+	bool (*visit)(void *context, const struct berth_node_state *node), void *context);
+
+/* The same for pods that are not evicted. */
+BERTH_API enum berth_status berth_each_pod(struct berth *berth,
+	bool (*visit)(void *context, const struct berth_pod_ref *pod, enum berth_pod_state state),
+	void *context);
+
+/*
+ * Frees a text of berth_explain, berth_message or berth_schedule_pods_by_template; NULL is ignored.
  * Context : any thread.
  */
 BERTH_API void berth_free(char *text);

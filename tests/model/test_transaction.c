@@ -544,7 +544,7 @@ static void try_all(struct history *h, uint32_t depth)
 		assert_adds_up(h);
 	}
 	if (depth > 1 && tries_below(h, 2)) {
-		bt_transaction_commit(h->engines[TRIED]);
+		bt_transaction_commit(h->engines[TRIED], NULL);
 	} else {
 		bt_transaction_roll_back(h->engines[TRIED]);
 		assert_int_equal(h->engines[TRIED]->counts.cycle_n, cycle_n);
@@ -645,7 +645,7 @@ static void try_and_commit(struct history *h)
 		return;
 	}
 	uint64_t cycle_n = engine->counts.cycle_n;
-	bt_transaction_commit(engine);
+	bt_transaction_commit(engine, NULL);
 	for (uint32_t i = 0; i < deeds.n; i++) {
 		do_one(h, i);
 	}

@@ -121,6 +121,9 @@ void bt_engine_destroy(struct bt_engine *engine)
 	if (!engine) {
 		return;
 	}
+	while (bt_transaction_depth(engine)) {
+		bt_transaction_roll_back(engine);
+	}
 	bt_profile_runtimes_fini(&engine->runtimes);
 	bt_extender_calls_destroy(engine->extend);
 	bt_cycle_metrics_destroy(engine->metrics);

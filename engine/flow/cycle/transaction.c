@@ -227,7 +227,7 @@ void bt_transaction_roll_back(struct bt_engine *engine)
 
 /* ---- pods ---- */
 
-void bt_transaction_restrict(struct bt_engine *engine, const uint32_t *node_ixs, uint32_t n)
+bool bt_transaction_restrict(struct bt_engine *engine, const uint32_t *node_ixs, uint32_t n)
 {
 	struct bt_transactions *t = &engine->transactions;
 	struct bt_node_list *list = &engine->nodes;
@@ -235,11 +235,13 @@ void bt_transaction_restrict(struct bt_engine *engine, const uint32_t *node_ixs,
 
 	BT_REQUIRE(t->level_n > 0);
 	struct bt_transaction_level *level = &t->levels[t->level_n - 1];
-	BT_REQUIRE(level->restricts || !bt_node_list_part(list));
+	if (!level->restricts && bt_node_list_part(list)) {
+		return false;
+	}
 	bt_node_list_restrict(list, NULL);
 	level->restricts = n > 0;
 	if (n == 0) {
-		return;
+		return true;
 	}
 	bt_node_list_follow(list, snapshot);
 	bt_node_list_follow_order(list, engine->cache->snapshot);
@@ -273,6 +275,12 @@ void bt_transaction_restrict(struct bt_engine *engine, const uint32_t *node_ixs,
 		.part_of = part_of,
 		.number = bt_node_list_number(list)};
 	bt_node_list_restrict(list, &t->part);
+	return true;
+}
+
+bool bt_transaction_restricts(const struct bt_engine *engine)
+{
+	return bt_node_list_part(&engine->nodes) != NULL;
 }
 
 enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, uint32_t *out_node_ix)
@@ -437,9 +445,9 @@ static uint32_t change_node(struct bt_engine *engine, uint32_t name, const struc
 {
 	struct bt_transaction_record *record = new_record(engine, BT_TRIED_NODE, BT_NO_POD);
 
-	BT_REQUIRE(!bt_node_list_part(&engine->nodes));
 	record->node.kept = false;
 	bt_node_change_make(engine->cache, name, desc, &record->node.change);
+	BT_REQUIRE((record->node.change.old && desc) || !bt_transaction_restricts(engine));
 	return record->node.change.slot;
 }
 

@@ -62,15 +62,25 @@ uint32_t bt_transaction_depth(const struct bt_engine *engine);
 /* Takes back everything since the innermost bt_transaction_begin. Requires: a transaction is open. */
 void bt_transaction_roll_back(struct bt_engine *engine);
 
+/* Hears of the placements that a commit carries out: as bt_scheduling_cycle.ended, after bt_engine_end. */
+struct bt_commit_observer {
+	void (*decided)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info);
+	void *context;
+};
+
 /*
  * Ends the innermost transaction and keeps its changes: for the outer one, or, of the outermost, for good.
- * Requires: a transaction is open.
+ * observer may be NULL. Requires: a transaction is open.
  */
-void bt_transaction_commit(struct bt_engine *engine);
+void bt_transaction_commit(struct bt_engine *engine, const struct bt_commit_observer *observer);
 
 /* Restricts bt_transaction_place to these nodes, until the innermost transaction ends; n 0: to all of them.
- * Costs O(nodes). Requires: slots of live nodes; in between none comes or goes. */
-void bt_transaction_restrict(struct bt_engine *engine, const uint32_t *node_ixs, uint32_t n);
+ * Costs O(nodes). Requires: slots of live nodes; in between none comes or goes. Returns: false, and nothing
+ * has changed, when an outer transaction restricts it. */
+bool bt_transaction_restrict(struct bt_engine *engine, const uint32_t *node_ixs, uint32_t n);
+
+/* Is it restricted? */
+bool bt_transaction_restricts(const struct bt_engine *engine);
 
 /*
  * Finds a node for a pod without a node, as its next cycle would, and counts it there.
@@ -104,7 +114,8 @@ void bt_transaction_restore(struct bt_engine *engine, uint32_t pod_ix);
 /* Has an open transaction evicted the pod? */
 bool bt_transaction_has_evicted(const struct bt_engine *engine, uint32_t pod_ix);
 
-/* Adds or changes a node. Returns: as bt_engine_apply_node. */
+/* Adds or changes a node. Returns: as bt_engine_apply_node. Requires: a new one comes only while placements
+ * are not restricted; neither does one go. */
 enum bt_status bt_transaction_apply_node(
 	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix);
 

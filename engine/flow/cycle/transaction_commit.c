@@ -122,7 +122,8 @@ static bool deed_of(struct bt_engine *engine, size_t at, struct deed *out)
 }
 
 /* Decides a pod again, for that node whatever the result, and carries the decision out. */
-static void carry_out_placement(struct bt_engine *engine, const struct deed *deed)
+static void carry_out_placement(
+	struct bt_engine *engine, const struct deed *deed, const struct bt_commit_observer *observer)
 {
 	uint32_t pod_ix = bt_ledger_find(engine->cache->ledger, deed->namespace_, deed->name);
 	const struct bt_imposed imposed = {.outcome = BT_PLACED,
@@ -134,6 +135,7 @@ static void carry_out_placement(struct bt_engine *engine, const struct deed *dee
 	if (bt_queue_is_group(engine->queue, pod_ix) || bt_queue_take_any(engine->queue, pod_ix) != BT_OK) {
 		return;
 	}
+	const struct bt_queue_info info = bt_queue_info(engine->queue, pod_ix);
 	engine->counts.cycle_n = deed->cycle_n - 1;
 	bt_engine_begin(engine, pod_ix, &decision);
 	bt_engine_run_post_filter(engine, &decision);
@@ -141,15 +143,18 @@ static void carry_out_placement(struct bt_engine *engine, const struct deed *dee
 		bt_engine_impose(engine, &decision, &imposed);
 	}
 	bt_engine_end(engine, &decision);
+	if (observer) {
+		observer->decided(observer->context, &decision, &info);
+	}
 }
 
-static void carry_out(struct bt_engine *engine, struct deed *deed)
+static void carry_out(struct bt_engine *engine, struct deed *deed, const struct bt_commit_observer *observer)
 {
 	struct bt_intern *intern = engine->cache->dictionary->intern;
 	struct bt_taken taken;
 
 	if (deed->places) {
-		carry_out_placement(engine, deed);
+		carry_out_placement(engine, deed, observer);
 		bt_intern_release(intern, deed->namespace_);
 		bt_intern_release(intern, deed->name);
 		bt_intern_release(intern, deed->node);
@@ -159,7 +164,7 @@ static void carry_out(struct bt_engine *engine, struct deed *deed)
 	(void)bt_engine_take_delta(engine, &deed->delta, &taken);
 }
 
-static void commit_outermost(struct bt_engine *engine)
+static void commit_outermost(struct bt_engine *engine, const struct bt_commit_observer *observer)
 {
 	struct bt_transactions *t = &engine->transactions;
 	struct deed *deeds = bt_mem_zalloc(t->record_n, sizeof(*deeds));
@@ -175,20 +180,20 @@ static void commit_outermost(struct bt_engine *engine)
 	}
 	bt_transaction_roll_back(engine);
 	for (size_t i = 0; i < n; i++) {
-		carry_out(engine, &deeds[i]);
+		carry_out(engine, &deeds[i], observer);
 	}
 	engine->counts.cycle_n = cycle_n;
 	bt_node_list_rewind(&engine->nodes, next_start);
 	bt_mem_free(deeds);
 }
 
-void bt_transaction_commit(struct bt_engine *engine)
+void bt_transaction_commit(struct bt_engine *engine, const struct bt_commit_observer *observer)
 {
 	struct bt_transactions *t = &engine->transactions;
 
 	BT_REQUIRE(t->level_n > 0);
 	if (t->level_n == 1) {
-		commit_outermost(engine);
+		commit_outermost(engine, observer);
 	} else {
 		bt_transaction_end_restriction(engine, &t->levels[--t->level_n]);
 	}

@@ -43,16 +43,17 @@ static struct bt_str node_of(const struct bt_lib *lib, uint32_t node_ix)
 		       : name_of(lib, bt_engine_cache(lib->engine)->view.snapshot->nodes[node_ix].name);
 }
 
-static struct berth_pod_ref refer(struct bt_lib *lib, uint32_t pod_ix, uint32_t node_ix)
+struct berth_pod_ref bt_lib_refer(
+	struct bt_lib *lib, struct bt_arena *arena, uint32_t pod_ix, uint32_t node_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(bt_engine_cache(lib->engine)->ledger, pod_ix);
 	struct bt_str namespace_ = name_of(lib, pod->signature->namespace_), name = name_of(lib, pod->name);
 
 	return (struct berth_pod_ref){
-		.pod_namespace = bt_lib_keep(&lib->cycle_arena, namespace_),
-		.name = bt_lib_keep(&lib->cycle_arena, name),
-		.uid = bt_lib_keep(&lib->cycle_arena, name_of(lib, pod->uid)),
-		.node = bt_lib_keep(&lib->cycle_arena, node_of(lib, node_ix)),
+		.pod_namespace = bt_lib_keep(arena, namespace_),
+		.name = bt_lib_keep(arena, name),
+		.uid = bt_lib_keep(arena, name_of(lib, pod->uid)),
+		.node = bt_lib_keep(arena, node_of(lib, node_ix)),
 		.user = bt_lib_pod_user(lib, namespace_, name),
 	};
 }
@@ -87,7 +88,7 @@ void bt_lib_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 {
 	struct bt_lib *lib = context;
 	uint32_t node_ix = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix;
-	const struct berth_pod_ref pod = refer(lib, pod_ix, node_ix);
+	const struct berth_pod_ref pod = bt_lib_refer(lib, &lib->cycle_arena, pod_ix, node_ix);
 
 	if (!may_evict(lib, &pod)) {
 		bt_engine_evict_failed(engine, for_ix);
@@ -172,7 +173,8 @@ static struct berth_decision describe(struct bt_lib *lib, const struct bt_decisi
 		.priority = pod->priority,
 		.attempts = info->attempts,
 		.time_ns = bt_lib_time(lib),
-		.pod = refer(lib, decision->pod_ix, placed ? decision->node_ix : BT_NO_NODE),
+		.pod = bt_lib_refer(
+			lib, &lib->cycle_arena, decision->pod_ix, placed ? decision->node_ix : BT_NO_NODE),
 		.nominated =
 			bt_lib_keep(&lib->cycle_arena, node_of(lib, placed ? BT_NO_NODE : pod->nominated_ix)),
 		.message = bt_lib_keep(&lib->cycle_arena, message),
@@ -275,7 +277,7 @@ static void jump(struct bt_lib *lib)
 
 /* ---- deciding ---- */
 
-static void begin_cycle(struct bt_lib *lib)
+void bt_lib_begin_cycle(struct bt_lib *lib)
 {
 	lib->record_n = lib->next_record = lib->evicted_n = lib->fresh_n = 0;
 	bt_arena_reset(&lib->cycle_arena);
@@ -292,7 +294,7 @@ static bool take_turn(struct bt_lib *lib)
 	if (pod_ix == BT_NO_POD) {
 		return false;
 	}
-	begin_cycle(lib);
+	bt_lib_begin_cycle(lib);
 	bt_schedule_one(&lib->cycle, pod_ix);
 	return true;
 }
@@ -305,7 +307,7 @@ static uint64_t decide_all(struct bt_lib *lib, uint64_t max)
 	while ((max == 0 || n < max) && take_turn(lib)) {
 		n += lib->record_n;
 	}
-	begin_cycle(lib);
+	bt_lib_begin_cycle(lib);
 	return n;
 }
 
@@ -317,7 +319,7 @@ enum berth_status berth_run(struct berth *berth, uint64_t max, uint64_t *out_n)
 	if (status != BERTH_OK) {
 		return status;
 	}
-	status = bt_lib_check_stopped(lib);
+	status = bt_lib_check_cycles(lib);
 	if (status == BERTH_OK && lib->threads) {
 		status = bt_lib_fail(berth, BERTH_UNSUPPORTED,
 			"the handle has threads, which decide by themselves; berth_settle waits for them");
@@ -369,7 +371,7 @@ static enum berth_status wait_for_decision(
 	int64_t begin_ns = bt_clock_monotonic_ns(), left_ns = timeout_ns > 0 ? timeout_ns : 0;
 
 	for (bool first = true;; first = false) {
-		enum berth_status status = bt_lib_check_stopped(lib);
+		enum berth_status status = bt_lib_check_cycles(lib);
 
 		if (status != BERTH_OK) {
 			return status;
@@ -420,7 +422,7 @@ enum berth_status berth_settle(struct berth *berth, int64_t timeout_ns)
 	if (status != BERTH_OK) {
 		return status;
 	}
-	status = bt_lib_check_stopped(lib);
+	status = bt_lib_check_cycles(lib);
 	if (status == BERTH_OK && lib->threads) {
 		status = bt_lib_threads_settle(lib, timeout_ns);
 	} else if (status == BERTH_OK) {
@@ -445,7 +447,9 @@ static enum berth_status take_answer(struct berth *berth, uint64_t ticket, bool 
 	if (status != BERTH_OK) {
 		return status;
 	}
-	if (lib->threads) {
+	if (bt_lib_in_transaction(lib)) {
+		status = bt_lib_check_cycles(lib);
+	} else if (lib->threads) {
 		status = bt_lib_threads_answer(lib, ticket, bound);
 	} else if (ticket && bt_map_get(&lib->tickets, ticket, &pod_ix)) {
 		answer(lib, ticket, pod_ix, bound);
@@ -479,7 +483,7 @@ enum berth_status berth_set_time(struct berth *berth, int64_t now_ns)
 	if (status != BERTH_OK) {
 		return status;
 	}
-	status = bt_lib_check_stopped(lib);
+	status = bt_lib_check_cycles(lib);
 	if (status == BERTH_OK && lib->options.clock != BERTH_CLOCK_VIRTUAL) {
 		status = bt_lib_fail(berth, BERTH_UNSUPPORTED, "the handle's clock is not a virtual one");
 	} else if (status == BERTH_OK && lib->threads) {
@@ -543,6 +547,8 @@ enum berth_status berth_stop(struct berth *berth, enum berth_stop how, int64_t t
 	}
 	if (how != BERTH_DRAIN && how != BERTH_ABANDON) {
 		status = bt_lib_fail(berth, BERTH_INVALID, "how has a value that the header does not name");
+	} else if (bt_lib_in_transaction(lib)) {
+		status = bt_lib_check_cycles(lib);
 	} else if (!lib->threads) {
 		stop_inline(lib, how);
 	} else if (!bt_lib_threads_stop(lib, how, timeout_ns)) {

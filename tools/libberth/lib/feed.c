@@ -49,7 +49,8 @@ enum bt_status bt_lib_take(struct bt_lib *lib, const struct bt_object *object, s
 		*out = (struct bt_taken){.known = true};
 		return bt_lib_threads_hand_over(lib, object, false);
 	}
-	return bt_engine_show(lib->engine, object, out);
+	return bt_lib_in_transaction(lib) ? bt_lib_try_object(lib, object, out)
+					  : bt_engine_show(lib->engine, object, out);
 }
 
 static uint64_t pod_n(const struct bt_lib *lib)
@@ -99,8 +100,18 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 			object->kind == BT_KIND_POD ? "raise pod_max" : "raise node_max");
 		return;
 	}
-	bt_lib_set_user(lib, object, 0);
+	if (!bt_lib_in_transaction(lib)) {
+		bt_lib_set_user(lib, object, 0);
+	}
 	enum bt_status status = bt_lib_take(lib, object, &taken);
+	if (status == BT_EXISTS || status == BT_UNSUPPORTED) {
+		feed_complain(lib, object, NULL,
+			status == BT_EXISTS
+				? "a transaction does not change pods"
+				: "a transaction takes pods and nodes only, and new nodes only unrestricted",
+			"apply it before the transaction");
+		return;
+	}
 	if (status == BT_CONFLICT) {
 		job->stop = job->late = true;
 		return;
@@ -244,7 +255,7 @@ static enum berth_status end_job(struct bt_lib *lib, struct bt_lib_job *job, str
 	return status;
 }
 
-static enum berth_status begin_job(struct berth *berth, unsigned flags, bool removes,
+static enum berth_status begin_job(struct berth *berth, unsigned flags, enum feed_reading reading,
 	const struct berth_applied *out, struct bt_lib_job *job, struct bt_lib **out_lib)
 {
 	struct bt_lib *lib;
@@ -262,7 +273,12 @@ static enum berth_status begin_job(struct berth *berth, unsigned flags, bool rem
 		bt_lib_end_feeding(lib);
 		return status;
 	}
-	*job = (struct bt_lib_job){.strict = flags & BERTH_STRICT, .removes = removes};
+	if (reading != READ_APPLY && bt_lib_in_transaction(lib)) {
+		status = bt_lib_check_cycles(lib);
+		bt_lib_end_feeding(lib);
+		return status;
+	}
+	*job = (struct bt_lib_job){.strict = flags & BERTH_STRICT, .removes = reading == READ_DELETE};
 	lib->job = job;
 	lib->admission.expand = flags & BERTH_EXPAND;
 	*out_lib = lib;
@@ -274,7 +290,7 @@ static enum berth_status read_text(struct berth *berth, const char *text, size_t
 {
 	struct bt_lib_job job;
 	struct bt_lib *lib;
-	enum berth_status status = begin_job(berth, flags, reading == READ_DELETE, out, &job, &lib);
+	enum berth_status status = begin_job(berth, flags, reading, out, &job, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
@@ -327,7 +343,7 @@ enum berth_status berth_apply_file(
 {
 	struct bt_lib_job job;
 	struct bt_lib *lib;
-	enum berth_status status = begin_job(berth, flags, false, out, &job, &lib);
+	enum berth_status status = begin_job(berth, flags, READ_APPLY, out, &job, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
@@ -383,6 +399,8 @@ enum berth_status berth_delete(
 	bt_defaults_namespace(&object);
 	if (!kind || !name) {
 		status = bt_lib_fail(berth, BERTH_INVALID, "%s is NULL", kind ? "name" : "kind");
+	} else if (bt_lib_in_transaction(lib)) {
+		status = bt_lib_check_cycles(lib);
 	} else if (object.kind == BT_KIND_OTHER) {
 		status = bt_lib_fail(
 			berth, BERTH_NOT_FOUND, "no decision depends on objects of kind %s", kind);

@@ -180,6 +180,21 @@ const char *bt_lib_keep(struct bt_arena *arena, struct bt_str text);
 /* The handle's clock. */
 int64_t bt_lib_time(const struct bt_lib *lib);
 
+/* A pod by name, its strings in the arena. */
+struct berth_pod_ref bt_lib_refer(
+	struct bt_lib *lib, struct bt_arena *arena, uint32_t pod_ix, uint32_t node_ix);
+
+/* A cycle begins: the decisions of the last one end. */
+void bt_lib_begin_cycle(struct bt_lib *lib);
+
+/* ---- query.c ---- */
+
+enum berth_pod_state bt_lib_state_of(struct bt_engine *engine, uint32_t pod_ix);
+
+/* The text of the FailedScheduling event that the pod would get now; "" when it fits, or for BT_NO_POD. Owns:
+ * the caller; berth_free. */
+char *bt_lib_message(struct bt_engine *engine, uint32_t pod_ix);
+
 /* Calls the bind callback. Unknown results count as failures. */
 enum berth_answer bt_lib_ask_binder(struct bt_lib *lib, const struct berth_decision *decision);
 
@@ -215,3 +230,14 @@ void bt_lib_threads_count(struct bt_lib *lib, struct berth_counts *out);
 /* Calls a function with exclusive access to the engine. It returns errors in its context, since with threads
  * it runs on another thread. */
 void bt_lib_visit(struct bt_lib *lib, void (*call)(void *context, struct bt_engine *engine), void *context);
+
+/* ---- transaction.c ---- */
+
+bool bt_lib_in_transaction(const struct bt_lib *lib);
+
+/* As bt_lib_check_stopped, and BERTH_BUSY while a transaction is open. */
+enum berth_status bt_lib_check_cycles(struct bt_lib *lib);
+
+/* Adds or changes a pod or node in the open transaction. Returns: as bt_transaction_add_pod and
+ * bt_transaction_apply_node; BT_UNSUPPORTED for other kinds. */
+enum bt_status bt_lib_try_object(struct bt_lib *lib, const struct bt_object *object, struct bt_taken *out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/mem.h"
+#include "engine/flow/cycle/transaction.h"
 #include "tools/libberth/lib/lib_int.h"
 #include "tools/kube/report/explain.h"
 
@@ -19,7 +20,7 @@ struct pod_question {
 	char *text; /* for a pending pod */
 };
 
-static enum berth_pod_state state_of(struct bt_engine *engine, uint32_t pod_ix)
+enum berth_pod_state bt_lib_state_of(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix);
 
@@ -62,13 +63,16 @@ static char *query_explain(struct bt_engine *engine, uint32_t pod_ix, bool json)
 	return text.ptr;
 }
 
-static char *message(struct bt_engine *engine, uint32_t pod_ix)
+char *bt_lib_message(struct bt_engine *engine, uint32_t pod_ix)
 {
 	struct bt_explanation explanation = {0};
 	struct bt_buf text = {0};
 
 	bt_buf_reserve(&text, 1);
 	text.ptr[0] = '\0';
+	if (pod_ix == BT_NO_POD) {
+		return text.ptr;
+	}
 	bt_engine_explain(engine, pod_ix, &explanation);
 	if (explanation.gated) {
 		bt_buf_text(&text, explanation.refusal.text);
@@ -84,16 +88,16 @@ static void answer(void *context, struct bt_engine *engine)
 	struct pod_question *question = context;
 	uint32_t pod_ix = bt_engine_find_pod(engine, question->namespace_, question->name);
 
-	if (pod_ix == BT_NO_POD) {
+	if (pod_ix == BT_NO_POD || bt_transaction_has_evicted(engine, pod_ix)) {
 		return;
 	}
-	question->state = state_of(engine, pod_ix);
+	question->state = bt_lib_state_of(engine, pod_ix);
 	write_node(engine, pod_ix, question->node);
 	if (question->state != BERTH_POD_WAITING && question->state != BERTH_POD_GATED) {
 		return;
 	}
 	if (question->wants_message) {
-		question->text = message(engine, pod_ix);
+		question->text = bt_lib_message(engine, pod_ix);
 	} else if (question->wants_table || question->wants_json) {
 		question->text = query_explain(engine, pod_ix, question->wants_json);
 	}

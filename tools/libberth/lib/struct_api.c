@@ -116,12 +116,23 @@ static enum berth_status take(struct bt_lib *lib, struct bt_object *object, uint
 	if (!bt_lib_has_room(lib, object)) {
 		return bt_lib_fail(lib->handle, BERTH_LIMIT, "there are as many as the options allow");
 	}
-	bt_lib_set_user(lib, object, user);
+	if (!bt_lib_in_transaction(lib)) {
+		bt_lib_set_user(lib, object, user);
+	}
 	switch (bt_lib_take(lib, object, &taken)) {
 	case BT_OK:
 		return BERTH_OK;
 	case BT_CONFLICT:
 		return bt_lib_fail(lib->handle, BERTH_STOPPED, "berth_stop was called meanwhile");
+	case BT_EXISTS:
+		return bt_lib_fail(lib->handle, BERTH_INVALID,
+			"a transaction does not change pods, and there is one of that name");
+	case BT_UNSUPPORTED:
+		return bt_lib_fail(lib->handle, BERTH_INVALID,
+			"no node is added while a transaction restricts its placements");
+	case BT_NOT_FOUND:
+		return bt_lib_fail(lib->handle, BERTH_NOT_FOUND,
+			"the pod's node does not exist, or its scheduler is none of the profiles");
 	case BT_NO_MEMORY:
 		return bt_lib_fail(lib->handle, BERTH_LIMIT,
 			"the process holds as much memory as the options allow (memory_bytes_max)");

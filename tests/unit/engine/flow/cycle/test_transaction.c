@@ -194,7 +194,10 @@ static void a_restriction_ends_with_its_transaction(void **state)
 
 	bt_transaction_begin(t.engine);
 	bt_transaction_begin(t.engine);
-	bt_transaction_restrict(t.engine, &first, 1);
+	assert_true(bt_transaction_restrict(t.engine, &first, 1));
+	bt_transaction_begin(t.engine);
+	assert_false(bt_transaction_restrict(t.engine, &second, 1));
+	bt_transaction_roll_back(t.engine);
 	assert_int_equal(place(&t, pod), first);
 	bt_transaction_roll_back(t.engine);
 	assert_int_equal(place(&t, pod), second);
@@ -216,9 +219,9 @@ static void a_commit_does_it_for_good(void **state)
 	assert_int_equal(place(&t, pod), node);
 	copy = bt_transaction_add_copy(t.engine, pod);
 	assert_int_equal(place(&t, copy), node);
-	bt_transaction_commit(t.engine);
+	bt_transaction_commit(t.engine, NULL);
 	assert_int_equal(where(&t, pod), BT_WAIT_UNSCHEDULABLE);
-	bt_transaction_commit(t.engine);
+	bt_transaction_commit(t.engine, NULL);
 	assert_int_equal(bt_engine_find_pod(t.engine, bt_str("default"), bt_str("b")), BT_NO_POD);
 	assert_int_equal(pod_at(&t, pod)->state, BT_POD_SCHEDULED);
 	assert_int_equal(where(&t, pod), BT_WAIT_NOWHERE);
