@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/check.h"
+#include "engine/flow/cycle/transaction.h"
 
 #define HANDLE_MAX  1024
 #define ERROR_BYTES 4096
@@ -165,6 +166,23 @@ enum berth_status bt_lib_check_stopped(struct bt_lib *lib)
 	return bt_load_acquire(&lib->stopped)
 		       ? bt_lib_fail(lib->handle, BERTH_STOPPED, "berth_stop was called")
 		       : BERTH_OK;
+}
+
+bool bt_lib_in_transaction(const struct bt_lib *lib)
+{
+	return !lib->threads && bt_transaction_depth(lib->engine) > 0;
+}
+
+enum berth_status bt_lib_check_cycles(struct bt_lib *lib)
+{
+	enum berth_status status = bt_lib_check_stopped(lib);
+
+	if (status == BERTH_OK && bt_lib_in_transaction(lib)) {
+		status = bt_lib_fail(lib->handle, BERTH_BUSY,
+			"a transaction is open; end it with berth_transaction_commit or "
+			"berth_transaction_rollback first");
+	}
+	return status;
 }
 
 void bt_lib_callback_begin(const struct bt_lib *lib, struct bt_lib_frame *frame)

@@ -113,6 +113,12 @@ enum berth_status bt_lib_fail(const struct berth *handle, enum berth_status stat
 /* BERTH_OK, or that the handle is stopped. */
 enum berth_status bt_lib_check_stopped(struct bt_lib *lib);
 
+/* Without threads: is a transaction open? */
+bool bt_lib_in_transaction(const struct bt_lib *lib);
+
+/* As bt_lib_check_stopped, and BERTH_BUSY while a transaction is open. */
+enum berth_status bt_lib_check_cycles(struct bt_lib *lib);
+
 /* A running callback on this thread. Nests. */
 struct bt_lib_frame {
 	const struct berth *handle;
@@ -232,11 +238,6 @@ void bt_lib_threads_count(struct bt_lib *lib, struct berth_counts *out);
 void bt_lib_visit(struct bt_lib *lib, void (*call)(void *context, struct bt_engine *engine), void *context);
 
 /* ---- transaction.c ---- */
-
-bool bt_lib_in_transaction(const struct bt_lib *lib);
-
-/* As bt_lib_check_stopped, and BERTH_BUSY while a transaction is open. */
-enum berth_status bt_lib_check_cycles(struct bt_lib *lib);
 
 /* Adds or changes a pod or node in the open transaction. Returns: as bt_transaction_add_pod and
  * bt_transaction_apply_node; BT_UNSUPPORTED for other kinds. */

@@ -11,23 +11,6 @@
 
 #define NAME_BYTES 512
 
-bool bt_lib_in_transaction(const struct bt_lib *lib)
-{
-	return !lib->threads && bt_transaction_depth(lib->engine) > 0;
-}
-
-enum berth_status bt_lib_check_cycles(struct bt_lib *lib)
-{
-	enum berth_status status = bt_lib_check_stopped(lib);
-
-	if (status == BERTH_OK && bt_lib_in_transaction(lib)) {
-		status = bt_lib_fail(lib->handle, BERTH_BUSY,
-			"a transaction is open; end it with berth_transaction_commit or "
-			"berth_transaction_rollback first");
-	}
-	return status;
-}
-
 enum bt_status bt_lib_try_object(struct bt_lib *lib, const struct bt_object *object, struct bt_taken *out)
 {
 	const struct bt_cache *cache = bt_engine_cache(lib->engine);
@@ -158,7 +141,7 @@ static enum berth_status not_found(const char *name)
 	return name ? BERTH_NOT_FOUND : BERTH_INVALID;
 }
 
-static struct bt_str node_name(const struct bt_lib *lib, uint32_t node_ix)
+static struct bt_str transaction_node(const struct bt_lib *lib, uint32_t node_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(lib->engine);
 
@@ -184,7 +167,7 @@ enum berth_status berth_can_schedule_pod(
 	}
 	bt_transaction_begin(lib->engine);
 	(void)bt_transaction_place(lib->engine, pod_ix, &node_ix);
-	snprintf(node, sizeof(node), "%.*s", BT_STR_ARG(node_name(lib, node_ix)));
+	snprintf(node, sizeof(node), "%.*s", BT_STR_ARG(transaction_node(lib, node_ix)));
 	bt_transaction_roll_back(lib->engine);
 	if (out_node) {
 		*out_node = node;
@@ -217,7 +200,7 @@ enum berth_status berth_schedule_pods(
 
 		pods[i].node = "";
 		if (pod_ix != BT_NO_POD && bt_transaction_place(lib->engine, pod_ix, &node_ix) == BT_PLACED) {
-			pods[i].node = bt_lib_keep(&lib->compact, node_name(lib, node_ix));
+			pods[i].node = bt_lib_keep(&lib->compact, transaction_node(lib, node_ix));
 			placed_n++;
 		}
 	}
@@ -416,9 +399,10 @@ enum berth_status berth_each_node(
 	for (uint32_t i = 0; i < snapshot->slot_n && goes_on; i++) {
 		if (bt_bitmap_test(snapshot->live, i)) {
 			bt_arena_reset(&lib->compact);
-			struct berth_node_state node = {.name = bt_lib_keep(&lib->compact, node_name(lib, i)),
+			struct berth_node_state node = {
+				.name = bt_lib_keep(&lib->compact, transaction_node(lib, i)),
 				.unschedulable = snapshot->nodes[i].unschedulable,
-				.user = bt_lib_node_user(lib, node_name(lib, i))};
+				.user = bt_lib_node_user(lib, transaction_node(lib, i))};
 
 			node.usage = usage_of(lib, i, &node.usage_n);
 			goes_on = visit(context, &node);
