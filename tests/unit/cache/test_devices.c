@@ -160,17 +160,23 @@ static struct bt_device_result result_for(struct fixture *f, const char *device)
 		.device = fixture_name(f, device)};
 }
 
+/* Chooses this device for the claim "c". result: outlives it. */
+static struct bt_device_choice choose(struct fixture *f, const struct bt_device_result *result)
+{
+	return (struct bt_device_choice){ix_of(f, "c"), {.results = result, .result_n = 1}, false, false};
+}
+
+#define CLAIMING "resourceClaims: [{name: x, resourceClaimName: c}]"
+
 static void what_a_pod_assumes_is_its_claims_when_it_is_kept(void **state)
 {
 	struct fixture *f = *state;
-	const struct bt_signature *signature =
-		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]");
+	const struct bt_signature *signature = fixture_signature(f, CLAIMING);
 
 	configure(f, true);
 	device_claim(f, "c", "", "");
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {
-		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
+	const struct bt_device_choice choice = choose(f, &result);
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
 	assert_true(claim_of(f, "c")->pending);
 	assert_false(claim_of(f, "c")->allocated);
@@ -209,8 +215,7 @@ static void what_is_reverted_was_never_there(void **state)
 	result.share = BT_NAME_EMPTY;
 	result.consumed = &consumed;
 	result.consumed_n = 1;
-	const struct bt_device_choice choice = {
-		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
+	const struct bt_device_choice choice = choose(f, &result);
 	for (uint32_t pod = 1; pod <= 2; pod++) {
 		bt_devices_assume(f->cache->devices, pod, &choice, 1);
 	}
@@ -228,14 +233,12 @@ static void what_is_reverted_was_never_there(void **state)
 static void a_claim_that_goes_while_it_is_pending_leaves_nothing(void **state)
 {
 	struct fixture *f = *state;
-	const struct bt_signature *signature =
-		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]");
+	const struct bt_signature *signature = fixture_signature(f, CLAIMING);
 
 	configure(f, true);
 	device_claim(f, "c", "", "");
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {
-		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
+	const struct bt_device_choice choice = choose(f, &result);
 	bt_devices_assume(f->cache->devices, 3, &choice, 1);
 	cache_remove(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
 	device_claim(f, "other", "", "");
@@ -270,13 +273,11 @@ static void a_claim_that_a_pod_names_twice_gives_its_place_back_once(void **stat
 /* Pod 7 is bound, and claim c has device a for it. */
 static void keep_for_pod(struct fixture *f)
 {
-	const struct bt_signature *signature =
-		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]");
+	const struct bt_signature *signature = fixture_signature(f, CLAIMING);
 
 	device_claim(f, "c", "", "");
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {
-		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
+	const struct bt_device_choice choice = choose(f, &result);
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
 	bt_devices_keep(f->cache->devices, 7, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
 }
@@ -335,8 +336,7 @@ static void what_was_shown_while_it_was_pending_is_not_allocated_again(void **st
 	configure(f, true);
 	device_claim(f, "c", "", "");
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {
-		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
+	const struct bt_device_choice choice = choose(f, &result);
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
 	device_claim(f, "c", "", ALLOCATED("device: a"));
 	assert_true(claim_of(f, "c")->pending);
@@ -359,8 +359,7 @@ static void a_share_that_is_shown_while_it_is_pending_stays_when_the_binder_answ
 	configure(f, true);
 	device_claim(f, "c", "", "");
 	result.share = BT_NAME_EMPTY;
-	const struct bt_device_choice choice = {
-		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
+	const struct bt_device_choice choice = choose(f, &result);
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
 	uint32_t share = bt_devices_pending(f->cache->devices, 7, &n)->allocation.results[0].share;
 	snprintf(status, sizeof(status), ALLOCATED("device: a, shareID: %.*s"),
@@ -387,8 +386,7 @@ static void another_claim_of_the_name_begins_anew(void **state)
 	/* The first one's pending choices do not concern the second. */
 	device_claim(f, "c", "", "");
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {
-		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
+	const struct bt_device_choice choice = choose(f, &result);
 	bt_devices_assume(f->cache->devices, 9, &choice, 1);
 	devices_apply(f, other);
 	assert_false(claim_of(f, "c")->pending);
@@ -419,8 +417,7 @@ static const char of_a[] = "allocation: {devices: {results: [{request: r, driver
 static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved, uint32_t change_n)
 {
 	const struct bt_device_result result = result_for(f, "a");
-	const struct bt_device_choice choice = {
-		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
+	const struct bt_device_choice choice = choose(f, &result);
 	const struct bt_written_claim written = {
 		.name = bt_str("c"), .uid = bt_str("u-c"), .version = version, .reserved = reserved};
 
@@ -512,8 +509,7 @@ static void what_was_written_of_a_claim_that_has_gone_is_nothing_to_its_successo
 
 	configure(f, true);
 	claim_at(f, "10", "");
-	const struct bt_device_choice choice = {
-		ix_of(f, "c"), {.results = &result, .result_n = 1}, false, false};
+	const struct bt_device_choice choice = choose(f, &result);
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
 	devices_apply(f,
 		"{" DEVICE_API "kind: ResourceClaim, metadata: {namespace: default, name: c, uid: other, "
@@ -562,8 +558,7 @@ static void the_claim_for_extended_resources_has_the_name_that_it_was_given(void
 static void as_many_pods_as_come_reserve_a_claim(void **state)
 {
 	struct fixture *f = *state;
-	const struct bt_signature *signature =
-		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]");
+	const struct bt_signature *signature = fixture_signature(f, CLAIMING);
 	char text[512] = "", name[8];
 
 	configure(f, true);
@@ -995,8 +990,7 @@ static void a_device_is_known_as_long_as_a_claim_or_a_slice_has_it(void **state)
 static void what_was_found_for_a_pod_outlives_slices_and_nodes(void **state)
 {
 	struct fixture *f = *state;
-	const struct bt_signature *signature =
-		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]");
+	const struct bt_signature *signature = fixture_signature(f, CLAIMING);
 	struct bt_intern *intern = f->cache->dictionary->intern;
 
 	configure(f, true);

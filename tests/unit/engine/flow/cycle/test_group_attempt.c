@@ -6,7 +6,6 @@
 
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/group_cycle.h"
-#include "engine/flow/cycle/source.h"
 
 #define SIZE "containers: [{name: a, resources: {requests: {cpu: '1'}}}]"
 
@@ -22,21 +21,15 @@ struct trial {
 
 static void begin_by(struct trial *t, void **state, const char *gate_list, bool by_events)
 {
-	struct bt_gates gates;
-	struct bt_buf why = {0};
-
 	*t = (struct trial){
 		.f = *state, .now_ns = 1000 * BT_QUEUE_SECOND, .stages = bt_stage_latency_create()};
-	bt_gates_init(&gates, bt_release_find(bt_str("1.37")));
-	assert_int_equal(bt_gates_parse(&gates, bt_str(gate_list), &why), BT_OK);
-	bt_config_init_default(&t->config, &gates);
+	fixture_config(&t->config, "1.37", gate_list);
 	const struct bt_engine_options options = {.clock = bt_clock_virtual(&t->now_ns),
 		.strict_order = true,
 		.groups_by_events = by_events,
 		.stages = t->stages};
 	t->engine = fixture_engine(&t->config, &options);
 	engine_add_node(t->engine, t->f, "n1", "2");
-	bt_buf_fini(&why);
 }
 
 static void begin(struct trial *t, void **state, const char *gate_list)
@@ -54,28 +47,21 @@ static void end(struct trial *t)
 static void add_group(struct trial *t, const char *name, const char *spec)
 {
 	char text[512];
-	enum bt_entry entry;
-	uint32_t ix;
 
 	snprintf(text, sizeof(text),
 		"{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: %s, namespace: "
 		"default, uid: uid-%s}, spec: {%s}}",
 		name, name, spec);
-	assert_int_equal(bt_engine_apply(t->engine, fixture_read(t->f, text), &entry, &ix), BT_OK);
+	engine_apply(t->engine, t->f, text);
 }
 
 static uint32_t add_pod(struct trial *t, const char *group, const char *spec)
 {
-	char text[512];
-	enum bt_entry entry;
-	uint32_t ix;
+	char text[256];
 
 	t->now_ns += 1000000;
-	snprintf(text, sizeof(text),
-		"schedulerName: default-scheduler, schedulingGroup: {podGroupName: %s}, %s, " SIZE, group,
-		spec);
-	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, text), &entry, &ix), BT_OK);
-	return ix;
+	snprintf(text, sizeof(text), "%s, " SIZE, spec);
+	return engine_add_member(t->engine, t->f, group, text);
 }
 
 /* Two groups: low's pods fill the node, high's wait. */
@@ -263,14 +249,6 @@ static void a_group_that_never_preempts_does_not(void **state)
 	expect(state, GATE ",PodGroupPreemptionPolicy=true", &pair);
 }
 
-static void apply(struct trial *t, const char *text)
-{
-	enum bt_entry entry;
-	uint32_t ix;
-
-	assert_int_equal(bt_engine_apply(t->engine, fixture_read(t->f, text), &entry, &ix), BT_OK);
-}
-
 static void victims_that_a_budget_would_keep_are_counted(void **state)
 {
 	struct bt_str_pair label = {BT_STR("a"), BT_STR("b")};
@@ -279,8 +257,9 @@ static void victims_that_a_budget_would_keep_are_counted(void **state)
 	int64_t sum;
 
 	begin(&t, state, GATE);
-	apply(&t, "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b, namespace: "
-		  "default}, spec: {selector: {matchLabels: {a: b}}}, status: {disruptionsAllowed: 0}}");
+	engine_apply(t.engine, t.f,
+		"{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b, namespace: "
+		"default}, spec: {selector: {matchLabels: {a: b}}}, status: {disruptionsAllowed: 0}}");
 	for (uint32_t i = 0; i < 2; i++) {
 		struct bt_pod_object low = *fixture_read_pod(t.f, "priority: 0, nodeName: n1, " SIZE);
 		enum bt_entry entry;
@@ -319,8 +298,9 @@ static void a_group_that_finds_no_placement_waits_for_a_node(void **state)
 	bt_engine_decide_group(t.engine, pod_ix, NULL, &group);
 	assert_int_equal(group.outcome, BT_GROUP_UNSCHEDULABLE);
 	assert_int_equal(pop_later(&t), BT_NO_POD);
-	apply(&t, "{apiVersion: v1, kind: Node, metadata: {name: n2, labels: {rack: a}}, status: "
-		  "{allocatable: {cpu: '2', memory: 8Gi, pods: '10'}}}");
+	engine_apply(t.engine, t.f,
+		"{apiVersion: v1, kind: Node, metadata: {name: n2, labels: {rack: a}}, status: "
+		"{allocatable: {cpu: '2', memory: 8Gi, pods: '10'}}}");
 	assert_int_equal(pop_later(&t), pod_ix);
 	bt_engine_decide_group(t.engine, pod_ix, NULL, &group);
 	assert_int_equal(group.outcome, BT_GROUP_SCHEDULED);

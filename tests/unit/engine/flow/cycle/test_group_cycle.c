@@ -7,7 +7,6 @@
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/hints.h"
-#include "engine/flow/cycle/source.h"
 
 #define SIZE(cpu) "containers: [{name: a, resources: {requests: {cpu: '" cpu "'}}}]"
 #define RING	  "schedulingGroup: {podGroupName: ring}, "
@@ -44,18 +43,12 @@ static void add_profile(struct bt_config *config, const char *name)
 
 static void begin_with(struct trial *t, void **state, const char *gate_list, struct bt_engine_options options)
 {
-	struct bt_gates gates;
-	struct bt_buf why = {0};
-
 	*t = (struct trial){.f = *state, .now_ns = 1000 * BT_QUEUE_SECOND};
-	bt_gates_init(&gates, bt_release_find(bt_str("1.36")));
-	assert_int_equal(bt_gates_parse(&gates, bt_str(gate_list), &why), BT_OK);
-	bt_config_init_default(&t->config, &gates);
+	fixture_config(&t->config, "1.36", gate_list);
 	add_profile(&t->config, "other");
 	options.clock = bt_clock_virtual(&t->now_ns);
 	options.strict_order = true;
 	t->engine = fixture_engine(&t->config, &options);
-	bt_buf_fini(&why);
 }
 
 static void begin(struct trial *t, void **state)
@@ -75,14 +68,6 @@ static void end(struct trial *t)
 	bt_config_fini(&t->config);
 }
 
-static void apply(struct trial *t, const char *text)
-{
-	enum bt_entry entry;
-	uint32_t ix;
-
-	assert_int_equal(bt_engine_apply(t->engine, fixture_read(t->f, text), &entry, &ix), BT_OK);
-}
-
 static void add_node(struct trial *t, const char *name, const char *cpu)
 {
 	engine_add_node(t->engine, t->f, name, cpu);
@@ -96,7 +81,7 @@ static void add_ring(struct trial *t, int min_count)
 		"{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: ring, namespace: "
 		"default}, spec: {schedulingPolicy: {gang: {minCount: %d}}}}",
 		min_count);
-	apply(t, text);
+	engine_apply(t->engine, t->f, text);
 }
 
 /* One node with this cpu, and a PodGroup with this minCount. */
@@ -456,9 +441,10 @@ static void a_basic_group_is_placed_one_by_one(void **state)
 
 	begin(&t, state);
 	add_node(&t, "n1", "1");
-	apply(&t, "{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: ring, "
-		  "namespace: default}, "
-		  "spec: {schedulingPolicy: {basic: {}}}}");
+	engine_apply(t.engine, t.f,
+		"{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: ring, "
+		"namespace: default}, "
+		"spec: {schedulingPolicy: {basic: {}}}}");
 	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
 		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
 	decide(&t, a);
@@ -710,7 +696,7 @@ static void add_group(struct trial *t, const char *name, const char *spec)
 		"{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: %s, namespace: "
 		"default}, spec: {%s}}",
 		name, spec);
-	apply(t, text);
+	engine_apply(t->engine, t->f, text);
 }
 
 #define OLD "schedulingGroup: {podGroupName: old}, "

@@ -6,7 +6,6 @@
 
 #include "engine/flow/cycle/engine_int.h"
 #include "engine/flow/cycle/group_placement.h"
-#include "engine/flow/cycle/source.h"
 
 #define TRIES 16
 
@@ -30,32 +29,17 @@ struct trial {
 
 static void add_node(struct trial *t, const char *name, const char *rack)
 {
-	char text[256];
+	char metadata[64];
 
-	snprintf(text, sizeof(text),
-		"{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {rack: %s}}, status: "
-		"{allocatable: {cpu: '4', "
-		"memory: "
-		"8Gi, pods: '10'}}}",
-		name, rack);
-	enum bt_entry entry;
-	uint32_t ix;
-
-	assert_int_equal(bt_engine_apply(t->engine, fixture_read(t->f, text), &entry, &ix), BT_OK);
+	snprintf(metadata, sizeof(metadata), "%s, labels: {rack: %s}", name, rack);
+	engine_add_node(t->engine, t->f, metadata, "4");
 }
 
 /* Racks b, a and b again; the group requires one rack. */
 static void begin(struct trial *t, void **state)
 {
-	struct bt_gates gates;
-
 	*t = (struct trial){.f = *state};
-	bt_gates_init(&gates, bt_release_find(bt_str("1.37")));
-	assert_int_equal(
-		bt_gates_parse(&gates, bt_str("GenericWorkload=true,TopologyAwareWorkloadScheduling=true"),
-			&t->text),
-		BT_OK);
-	bt_config_init_default(&t->config, &gates);
+	fixture_config(&t->config, "1.37", "GenericWorkload=true,TopologyAwareWorkloadScheduling=true");
 	t->engine = fixture_engine(&t->config, &(struct bt_engine_options){0});
 	add_node(t, "n0", "b");
 	add_node(t, "n1", "a");

@@ -6,7 +6,6 @@
 
 #include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/scheduling_cycle.h"
-#include "engine/flow/cycle/source.h"
 
 #define GATES	 "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true"
 #define LEAF_MAX 4
@@ -49,14 +48,6 @@ static void end_pod(void *context, const struct bt_decision *decision, const str
 	(void)message;
 }
 
-static void apply(struct tree *t, const char *text)
-{
-	enum bt_entry entry;
-	uint32_t ix;
-
-	assert_int_equal(bt_engine_apply(t->engine, fixture_read(t->f, text), &entry, &ix), BT_OK);
-}
-
 static void add_group(struct tree *t, const char *name, int min_count)
 {
 	char text[512];
@@ -66,21 +57,17 @@ static void add_group(struct tree *t, const char *name, int min_count)
 		"default}, spec: {parentCompositePodGroupName: train, schedulingPolicy: {gang: {minCount: "
 		"%d}}}}",
 		name, min_count);
-	apply(t, text);
+	engine_apply(t->engine, t->f, text);
 }
 
 /* A tree with this minGroupCount, ring and star, and a node of 4 CPUs. */
 static void begin(struct tree *t, void **state, int min_group_count)
 {
 	struct bt_engine_options options = {.clock = bt_clock_virtual(&t->now_ns), .strict_order = true};
-	struct bt_gates gates;
-	struct bt_buf why = {0};
 	char text[256];
 
 	*t = (struct tree){.f = *state, .now_ns = 1000 * BT_QUEUE_SECOND};
-	bt_gates_init(&gates, bt_release_find(bt_str("1.37")));
-	assert_int_equal(bt_gates_parse(&gates, bt_str(GATES), &why), BT_OK);
-	bt_config_init_default(&t->config, &gates);
+	fixture_config(&t->config, "1.37", GATES);
 	t->engine = fixture_engine(&t->config, &options);
 	t->cycle = (struct bt_scheduling_cycle){
 		.engine = t->engine, .texts = true, .ended = end_pod, .group_ended = end_leaf, .context = t};
@@ -89,10 +76,9 @@ static void begin(struct tree *t, void **state, int min_group_count)
 		"{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: train, "
 		"namespace: default}, spec: {schedulingPolicy: {gang: {minGroupCount: %d}}}}",
 		min_group_count);
-	apply(t, text);
+	engine_apply(t->engine, t->f, text);
 	add_group(t, "star", 1);
 	add_group(t, "ring", 2);
-	bt_buf_fini(&why);
 }
 
 static void end(struct tree *t)
@@ -105,17 +91,10 @@ static void end(struct tree *t)
 static uint32_t add_pod(struct tree *t, const char *group, const char *cpu)
 {
 	char text[256];
-	enum bt_entry entry;
-	uint32_t ix;
 
 	t->now_ns += 1000000;
-	snprintf(text, sizeof(text),
-		"schedulerName: default-scheduler, schedulingGroup: {podGroupName: %s}, containers: [{name: "
-		"a, "
-		"resources: {requests: {cpu: '%s'}}}]",
-		group, cpu);
-	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, text), &entry, &ix), BT_OK);
-	return ix;
+	snprintf(text, sizeof(text), "containers: [{name: a, resources: {requests: {cpu: '%s'}}}]", cpu);
+	return engine_add_member(t->engine, t->f, group, text);
 }
 
 static void decide(struct tree *t)
@@ -210,10 +189,11 @@ static void a_constraint_reaches_three_composites_down(void **state)
 			"{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: "
 			"c%d, namespace: default}, spec: {%sschedulingPolicy: {basic: {}}%s}}",
 			i, parent, i ? "" : ", schedulingConstraints: {topology: [{key: rack}]}");
-		apply(&t, text);
+		engine_apply(t.engine, t.f, text);
 	}
-	apply(&t, "{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: deep, namespace: "
-		  "default}, spec: {parentCompositePodGroupName: c3, schedulingPolicy: {basic: {}}}}");
+	engine_apply(t.engine, t.f,
+		"{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: deep, namespace: "
+		"default}, spec: {parentCompositePodGroupName: c3, schedulingPolicy: {basic: {}}}}");
 	uint32_t pod_ix = add_pod(&t, "deep", "1");
 	decide(&t);
 	assert_int_equal(state_of(&t, pod_ix), BT_POD_QUEUED);
@@ -226,13 +206,11 @@ static void a_constraint_reaches_three_composites_down(void **state)
 static void add_low(struct tree *t, const char *node, const char *cpu)
 {
 	char text[256];
-	enum bt_entry entry;
-	uint32_t ix;
 
 	snprintf(text, sizeof(text),
 		"nodeName: %s, priority: -1, containers: [{name: a, resources: {requests: {cpu: '%s'}}}]",
 		node, cpu);
-	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, text), &entry, &ix), BT_OK);
+	engine_add_pod(t->engine, t->f, text, BT_ENTERED_SCHEDULED);
 }
 
 /* The trial of a failed group still counts its pods, and upstream then reprieves no victim,

@@ -2,6 +2,7 @@
  * Hint plugins of a profile: numbers, masks, and the result of several hints. tests/conformance/test_hints.c
  * compares each plugin's hint.
  */
+#include "engine_fixture.h"
 #include "object_fixture.h"
 
 #include "engine/flow/cycle/hints.h"
@@ -17,18 +18,13 @@ static void begin(struct profile *p, void **state, const char *gate_list)
 {
 	struct bt_config_errors errors = {0};
 	struct bt_resolved_profile *resolved = calloc(1, sizeof(*resolved));
-	struct bt_gates gates;
-	struct bt_buf why = {0};
 
 	p->f = *state;
-	bt_gates_init(&gates, bt_release_find(bt_str("1.36")));
-	assert_int_equal(bt_gates_parse(&gates, bt_str(gate_list), &why), BT_OK);
-	bt_config_init_default(&p->config, &gates);
+	fixture_config(&p->config, "1.36", gate_list);
 	assert_int_equal(bt_config_resolve(&p->config, 0, &errors, resolved), BT_OK);
-	bt_flow_profile_init(&p->flow, resolved, &gates, p->f->cache->dictionary, &p->f->arena);
+	bt_flow_profile_init(&p->flow, resolved, &p->config.gates, p->f->cache->dictionary, &p->f->arena);
 	bt_hints_of(&p->hints, &p->flow);
 	bt_config_errors_fini(&errors);
-	bt_buf_fini(&why);
 	free(resolved);
 }
 

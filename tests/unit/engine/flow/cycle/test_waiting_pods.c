@@ -6,7 +6,6 @@
 
 #include "engine/flow/cycle/group_cycle.h"
 #include "engine/flow/cycle/hints.h"
-#include "engine/flow/cycle/source.h"
 
 #define SIZE(cpu)      "containers: [{name: a, resources: {requests: {cpu: '" cpu "'}}}]"
 #define OF(group, key) "workloadRef: {name: train, podGroup: " group ", podGroupReplicaKey: '" key "'}, "
@@ -53,19 +52,13 @@ static void note_preempted(void *context, uint32_t victim_ix, uint32_t preemptor
 
 static void begin(struct trial *t, void **state, const char *cpu)
 {
-	struct bt_gates gates;
-	struct bt_buf why = {0};
 	struct bt_engine_options options = {
 		.strict_order = true, .permit = {.ended = note_end, .context = t}};
 
 	*t = (struct trial){.f = *state, .now_ns = 1000 * BT_QUEUE_SECOND};
-	bt_gates_init(&gates, bt_release_find(bt_str("1.35")));
-	assert_int_equal(
-		bt_gates_parse(&gates, bt_str("GenericWorkload=true,GangScheduling=true"), &why), BT_OK);
-	bt_config_init_default(&t->config, &gates);
+	fixture_config(&t->config, "1.35", "GenericWorkload=true,GangScheduling=true");
 	options.clock = bt_clock_virtual(&t->now_ns);
 	t->engine = fixture_engine(&t->config, &options);
-	bt_buf_fini(&why);
 	engine_add_node(t->engine, t->f, "n1", cpu);
 }
 
@@ -78,29 +71,20 @@ static void end(struct trial *t)
 static void add_workload(struct trial *t, const char *groups)
 {
 	char text[512];
-	enum bt_entry entry;
-	uint32_t ix;
 
 	snprintf(text, sizeof(text),
 		"{apiVersion: scheduling.k8s.io/v1alpha1, kind: Workload, metadata: {name: train, namespace: "
 		"default}, spec: {podGroups: [%s]}}",
 		groups);
-	assert_int_equal(bt_engine_apply(t->engine, fixture_read(t->f, text), &entry, &ix), BT_OK);
+	engine_apply(t->engine, t->f, text);
 }
 
 #define GANG(n) "{name: workers, policy: {gang: {minCount: " #n "}}}"
 
 static uint32_t add_pod(struct trial *t, const char *spec, enum bt_entry wanted)
 {
-	char text[512];
-	enum bt_entry entry;
-	uint32_t ix;
-
 	t->now_ns += 1000000;
-	snprintf(text, sizeof(text), "schedulerName: default-scheduler, %s", spec);
-	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, text), &entry, &ix), BT_OK);
-	assert_int_equal(entry, wanted);
-	return ix;
+	return engine_add_pod(t->engine, t->f, spec, wanted);
 }
 
 static enum bt_pod_state state_of(const struct trial *t, uint32_t pod_ix)
