@@ -7,7 +7,6 @@
 #include "tools/cli/say.h"
 #include "tools/kube/config/config_file.h"
 #include "tools/kube/config/recording.h"
-#include "tools/offline/generate/generate.h"
 #include "tools/offline/simulate/drive.h"
 #include "tools/offline/simulate/load.h"
 
@@ -72,19 +71,15 @@ static bool record_take(void *context, const struct bt_object *object)
 	return goes_on(s);
 }
 
-static bool take_default(struct recorder *s)
-{
-	struct bt_generate_options options = bt_generate_defaults();
-
-	options.seed = bt_invocation_number(s->invocation, "seed");
-	bt_generate(&options, record_take, s);
-	return true;
-}
-
 static int load(struct recorder *s)
 {
-	bool files = bt_invocation_input(s->invocation, 0) != NULL;
-	bool usable = files ? bt_load_each(s->invocation, &s->diagnostics, record_take, s) : take_default(s);
+	bool usable = true;
+
+	if (bt_invocation_input(s->invocation, 0)) {
+		usable = bt_load_each(s->invocation, &s->diagnostics, record_take, s);
+	} else {
+		bt_load_default(s->invocation, NULL, record_take, s);
+	}
 
 	if (usable) {
 		bt_load_finish(&s->load);

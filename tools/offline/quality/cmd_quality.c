@@ -2,7 +2,6 @@
  * berth quality: the same pods placed by evaluating every node and a sample, by least and by most
  * allocated, and what came of each.
  */
-#include <string.h>
 #include <unistd.h>
 
 #include "engine/base/clock.h"
@@ -14,7 +13,6 @@
 #include "tools/cli/say.h"
 #include "tools/cli/terminal.h"
 #include "tools/format/object_reader.h"
-#include "tools/offline/generate/generate.h"
 #include "tools/offline/quality/measure.h"
 #include "tools/kube/config/config_file.h"
 #include "tools/offline/simulate/drive.h"
@@ -172,35 +170,15 @@ static bool take(void *context, const struct bt_object *object)
 	return goes_on(c);
 }
 
-static void take_default(struct quality_comparison *c)
-{
-	struct bt_generate_options options = bt_generate_defaults();
-
-	options.seed = bt_invocation_number(c->invocation, "seed");
-	bt_buf_printf(&c->source, "made by berth: %u nodes, %llu pods, %u signatures; give it files with -f",
-		options.node_n, (unsigned long long)options.pod_n, options.signature_n);
-	bt_generate(&options, take, c);
-}
-
-/* Returns: false when there is nothing usable. */
-static bool take_paths(struct quality_comparison *c)
-{
-	const char *path;
-
-	for (size_t i = 0; (path = bt_invocation_input(c->invocation, i)); i++) {
-		bt_buf_printf(&c->source, "%s%s", i ? ", " : "", strcmp(path, "-") ? path : "standard input");
-	}
-	return bt_load_each(c->invocation, &c->trials[0].diagnostics, take, c);
-}
-
 static int load(struct quality_comparison *c)
 {
 	bool usable = true;
 
 	if (bt_invocation_input(c->invocation, 0)) {
-		usable = take_paths(c);
+		bt_load_source(c->invocation, &c->source);
+		usable = bt_load_each(c->invocation, &c->trials[0].diagnostics, take, c);
 	} else {
-		take_default(c);
+		bt_load_default(c->invocation, &c->source, take, c);
 	}
 	for (int i = 0; i < POLICIES && usable; i++) {
 		bt_load_finish(&c->trials[i].load);

@@ -12,7 +12,6 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/say.h"
 #include "tools/cli/terminal.h"
-#include "tools/offline/generate/generate.h"
 #include "tools/offline/live/live.h"
 #include "tools/offline/live/look.h"
 #include "tools/kube/report/explain.h"
@@ -357,23 +356,9 @@ static bool take_generated(void *context, const struct bt_object *object)
 	return !bt_interrupt_pending();
 }
 
-static void load_default(struct simulation *s)
-{
-	struct bt_generate_options options = bt_generate_defaults();
-
-	options.seed = bt_invocation_number(s->invocation, "seed");
-	bt_buf_printf(&s->source, "made by berth: %u nodes, %llu pods, %u signatures; give it files with -f",
-		options.node_n, (unsigned long long)options.pod_n, options.signature_n);
-	bt_generate(&options, take_generated, s);
-}
-
 static int load_paths(struct simulation *s)
 {
-	const char *path;
-
-	for (size_t i = 0; (path = bt_invocation_input(s->invocation, i)); i++) {
-		bt_buf_printf(&s->source, "%s%s", i ? ", " : "", strcmp(path, "-") ? path : "standard input");
-	}
+	bt_load_source(s->invocation, &s->source);
 	s->load.helper_n = bt_places_helper_n(s->invocation);
 	return bt_load_paths(&s->load, s->invocation) ? BT_EXIT_OK : BT_EXIT_INPUT;
 }
@@ -494,7 +479,7 @@ static int load_input(struct simulation *s)
 	} else if (bt_invocation_input(s->invocation, 0)) {
 		status = load_paths(s);
 	} else {
-		load_default(s);
+		bt_load_default(s->invocation, &s->source, take_generated, s);
 	}
 	if (status == BT_EXIT_OK) {
 		status = finish_load(s);

@@ -3,12 +3,15 @@
  */
 #include "tools/offline/simulate/load.h"
 
+#include <string.h>
+
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "engine/base/eventcount.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/kubectl_text.h"
 #include "tools/format/object_reader.h"
+#include "tools/offline/generate/generate.h"
 #include "tools/offline/simulate/ignored.h"
 #include "tools/offline/simulate/virtual_time.h"
 
@@ -242,6 +245,29 @@ bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics 
 		take(context, object)) {
 	}
 	return end_paths(reader, invocation, diagnostics) && !bt_interrupt_pending();
+}
+
+void bt_load_default(const struct bt_invocation *invocation, struct bt_buf *out_source,
+	bool (*take)(void *context, const struct bt_object *object), void *context)
+{
+	struct bt_generate_options options = bt_generate_defaults();
+
+	options.seed = bt_invocation_number(invocation, "seed");
+	if (out_source) {
+		bt_buf_printf(out_source,
+			"made by berth: %u nodes, %llu pods, %u signatures; give it files with -f",
+			options.node_n, (unsigned long long)options.pod_n, options.signature_n);
+	}
+	bt_generate(&options, take, context);
+}
+
+void bt_load_source(const struct bt_invocation *invocation, struct bt_buf *out_source)
+{
+	const char *path;
+
+	for (size_t i = 0; (path = bt_invocation_input(invocation, i)); i++) {
+		bt_buf_printf(out_source, "%s%s", i ? ", " : "", strcmp(path, "-") ? path : "standard input");
+	}
 }
 
 /* ---- after the last object ---- */

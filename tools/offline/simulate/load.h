@@ -72,6 +72,14 @@ bool bt_load_paths(struct bt_load *load, const struct bt_invocation *invocation)
 bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics *diagnostics,
 	bool (*take)(void *context, const struct bt_object *object), void *context);
 
+/* Calls take for every object of the default input, by the command line's seed. out_source: a description for
+ * reports is added, unless it is NULL. */
+void bt_load_default(const struct bt_invocation *invocation, struct bt_buf *out_source,
+	bool (*take)(void *context, const struct bt_object *object), void *context);
+
+/* Adds the names of a command line's files, for reports. */
+void bt_load_source(const struct bt_invocation *invocation, struct bt_buf *out_source);
+
 /* Call once, after the last object: resolves priorities and expands workloads. All objects have been applied
  * when it returns, unless the user interrupts. */
 void bt_load_finish(struct bt_load *load);
