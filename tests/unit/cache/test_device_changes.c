@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What an update of a claim or class of devices changes, for queueing hints.
  */
-#include "object_fixture.h"
+#include "changes.h"
 
 #define DRA "{apiVersion: resource.k8s.io/v1, "
 #define CLAIM(status)                                                                                        \
@@ -14,12 +14,7 @@
 	DRA "kind: ResourceSlice, metadata: {name: x}, spec: {driver: d, nodeName: n1, pool: {name: p, "     \
 	    "generation: " generation ", resourceSliceCount: 1}, devices: [{name: a}]}}"
 
-struct row {
-	const char *old, *new; /* old NULL: a new object */
-	uint32_t changes;
-};
-
-static const struct row rows[] = {
+static const struct change_row rows[] = {
 	{NULL, CLAIM(""), 0},
 	{CLAIM(""), CLAIM(""), 0},
 	{CLAIM(""), CLAIM(ALLOCATED(RESULT("a"))), BT_CHANGED_CLAIM_STATUS},
@@ -44,30 +39,23 @@ static const struct row rows[] = {
 	{SLICE("1"), SLICE("2"), 0},
 };
 
+static bool describe(
+	struct bt_cache *cache, const struct bt_object *object, struct bt_cluster_event_object *out)
+{
+	return bt_devices_describe(cache->devices, object, &cache->dictionary->for_ever, out);
+}
+
+static bool describe_removal(struct bt_cache *cache, enum bt_kind kind,
+	const struct bt_cluster_event_object *object, struct bt_cluster_event_object *out)
+{
+	return bt_devices_describe_removal(cache->devices, kind, object->namespace_, object->name, out);
+}
+
 static void an_update_says_what_it_changes(void **state)
 {
-	struct fixture *f = *state;
-	struct bt_cluster_event_object described;
+	const struct change_way way = {bt_ingest_devices, describe, describe_removal};
 
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		if (rows[i].old) {
-			bt_ingest_devices(f->cache, fixture_read(f, rows[i].old));
-		}
-		const struct bt_object *new = fixture_read(f, rows[i].new);
-		bool known = bt_devices_describe(
-			f->cache->devices, new, &f->cache->dictionary->for_ever, &described);
-
-		if (known != (rows[i].old != NULL) || described.changes != rows[i].changes) {
-			fail_msg("row %zu: known %d, changes %x", i, known, described.changes);
-		}
-		assert_int_equal(described.name, fixture_name(f, "x"));
-		bt_ingest_devices(f->cache, new);
-		assert_true(bt_devices_describe_removal(
-			f->cache->devices, new->kind, described.namespace_, described.name, &described));
-		cache_remove(f->cache, new->kind, new->meta.namespace_, new->meta.name);
-		assert_false(bt_devices_describe_removal(
-			f->cache->devices, new->kind, described.namespace_, described.name, &described));
-	}
+	assert_changes(*state, &way, rows, COUNT_OF(rows));
 }
 
 static void what_is_needed_of_a_claim_and_a_class_is_known(void **state)

@@ -2,7 +2,7 @@
  * What an update of a storage object changes, for queueing hints; and memory after deletions.
  */
 #include "engine/base/mem.h"
-#include "object_fixture.h"
+#include "changes.h"
 
 #define STORAGE "{apiVersion: storage.k8s.io/v1, "
 #define PV(labels)                                                                                           \
@@ -22,12 +22,7 @@
 		"{}}}"
 #define ZONE "topology.kubernetes.io/zone: "
 
-struct row {
-	const char *old, *new; /* old NULL: a new object */
-	uint32_t changes;
-};
-
-static const struct row rows[] = {
+static const struct change_row rows[] = {
 	{NULL, PV(ZONE "a"), 0},
 	{PV(ZONE "a"), PV(ZONE "a"), 0},
 	{PV(ZONE "a"), PV(ZONE "b"), BT_CHANGED_ZONE_LABELS},
@@ -64,30 +59,23 @@ static const struct row rows[] = {
 	{ATTACHMENT, ATTACHMENT, 0},
 };
 
+static bool describe(
+	struct bt_cache *cache, const struct bt_object *object, struct bt_cluster_event_object *out)
+{
+	return bt_volumes_describe(cache->volumes, object, &cache->dictionary->for_ever, out);
+}
+
+static bool describe_removal(struct bt_cache *cache, enum bt_kind kind,
+	const struct bt_cluster_event_object *object, struct bt_cluster_event_object *out)
+{
+	return bt_volumes_describe_removal(cache->volumes, kind, object->namespace_, object->name, out);
+}
+
 static void an_update_says_what_it_changes(void **state)
 {
-	struct fixture *f = *state;
-	struct bt_cluster_event_object described;
+	const struct change_way way = {bt_ingest_storage, describe, describe_removal};
 
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		if (rows[i].old) {
-			bt_ingest_storage(f->cache, fixture_read(f, rows[i].old));
-		}
-		const struct bt_object *new = fixture_read(f, rows[i].new);
-		bool known = bt_volumes_describe(
-			f->cache->volumes, new, &f->cache->dictionary->for_ever, &described);
-
-		if (known != (rows[i].old != NULL) || described.changes != rows[i].changes) {
-			fail_msg("row %zu: known %d, changes %x", i, known, described.changes);
-		}
-		assert_int_equal(described.name, fixture_name(f, "x"));
-		bt_ingest_storage(f->cache, new);
-		assert_true(bt_volumes_describe_removal(
-			f->cache->volumes, new->kind, described.namespace_, described.name, &described));
-		cache_remove(f->cache, new->kind, new->meta.namespace_, new->meta.name);
-		assert_false(bt_volumes_describe_removal(
-			f->cache->volumes, new->kind, described.namespace_, described.name, &described));
-	}
+	assert_changes(*state, &way, rows, COUNT_OF(rows));
 }
 
 static void an_attachment_that_goes_says_whose_it_was(void **state)
