@@ -683,21 +683,12 @@ static uint64_t amount_bits(const struct bt_snapshot *snapshot, uint32_t node_ix
 /* Are allocatable amounts non-negative, and small enough to multiply by 100? */
 static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 {
-	int64_t bits = 0;
+	uint64_t bits = 0;
 
-	for (uint32_t r = 0; r < BT_FIRST_RARE; r++) {
-		const struct bt_cells alloc = bt_alloc_cells(snapshot, r);
-
-		for (uint32_t i = 0; alloc.first && i < snapshot->slot_n; i++) {
-			bits |= bt_cell(alloc, i);
-		}
+	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+		bits |= amount_bits(snapshot, i);
 	}
-	for (uint32_t i = 0; snapshot->rare && i < snapshot->slot_n; i++) {
-		for (uint32_t k = 0; k < snapshot->rare[i].amounts.n; k++) {
-			bits |= snapshot->rare[i].amounts.items[k].amount;
-		}
-	}
-	return (uint64_t)bits < PLAIN_BELOW;
+	return bits < PLAIN_BELOW;
 }
 
 /* ---- nodes that change in place ---- */
