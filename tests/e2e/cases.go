@@ -27,7 +27,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-var testCases = slices.Concat(familyCases(), extenderCases(), rotationCases(), manifestCases(), releaseCases(), []testCase{
+var testCases = slices.Concat(familyCases(), extenderCases(), rotationCases(), manifestCases(), releaseCases(), gangCases(), []testCase{
 	{name: "events", help: "what kubectl describe shows of a pod is what it shows with kube-scheduler", run: eventsCase},
 	{name: "endpoints", help: "health, metrics for a real parser, configz", run: endpointsCase},
 	{name: "metrics", help: "the metrics of kube-scheduler, by their names, types, helps, labels and buckets", run: metricsCase},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // histories, profiles groupclaims and groupclaimspreempt: PodGroups whose pods share ResourceClaims, and pods with their
-// own claims, while claims, slices, groups and pods are added and deleted.
+// own claims, while claims, slices, groups and pods are added and deleted. Profiles groupallocatable and
+// groupallocatablepreempt: the same with devices that are resources of their nodes.
 package main
 
 import (
@@ -22,6 +23,7 @@ type groupClaims struct {
 	uids   map[string]string   // of groups
 	world  map[string]object   // last written, by kind and name
 	serial int
+	mapped bool // devices are resources of their nodes
 }
 
 func (t *together) putObject(o object) {
@@ -51,8 +53,8 @@ func (t *together) dropObject(kind, name string) {
 }
 
 // equip creates a class, slices, and claims.
-func (t *together) equip() {
-	t.claims = &groupClaims{of: map[string][]object{}, uids: map[string]string{}, world: map[string]object{}}
+func (t *together) equip(mapped bool) {
+	t.claims = &groupClaims{mapped: mapped, of: map[string][]object{}, uids: map[string]string{}, world: map[string]object{}}
 	t.putObject(object{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": object{"name": "any-gpu"}, "spec": object{}})
 	for _, n := range t.nodeIDs {
 		if t.chance(85) {
@@ -70,7 +72,11 @@ func (t *together) equip() {
 func (t *together) sliceOf(name string, reach object, devices int) object {
 	all := list{}
 	for i := range devices {
-		all = append(all, object{"name": fmt.Sprintf("gpu-%d", i)})
+		d := object{"name": fmt.Sprintf("gpu-%d", i)}
+		if t.claims.mapped && t.chance(80) {
+			t.nodeResources(d)
+		}
+		all = append(all, d)
 	}
 	spec := object{"driver": driver, "pool": object{"name": name, "generation": 1, "resourceSliceCount": 1}, "devices": all}
 	for k, v := range reach {

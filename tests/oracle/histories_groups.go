@@ -18,7 +18,7 @@ import (
 )
 
 var groupProfiles = map[string]bool{"groups": true, "groupalone": true, "grouppreempt": true, "groupvictims": true, "grouptopology": true, "grouptopologypreempt": true,
-	"groupclaims": true, "groupclaimspreempt": true, "groupcomposite": true, "groupcompositepreempt": true, "groupcompositetopology": true, "groupcompositetopologypreempt": true}
+	"groupclaims": true, "groupclaimspreempt": true, "groupallocatable": true, "groupallocatablepreempt": true, "groupcomposite": true, "groupcompositepreempt": true, "groupcompositetopology": true, "groupcompositetopologypreempt": true}
 
 const zone = "topology.kubernetes.io/zone"
 
@@ -66,8 +66,9 @@ func groupHistory(seed uint64, profile, version string, most int) *History {
 	for range h.IntN(2 * len(h.nodeIDs)) {
 		h.put(h.runningPod())
 	}
-	if strings.HasPrefix(profile, "groupclaims") {
-		t.equip()
+	mapped := strings.HasPrefix(profile, "groupallocatable")
+	if mapped || strings.HasPrefix(profile, "groupclaims") {
+		t.equip(mapped)
 		t.mixed = false
 	}
 	groups := 1 + h.IntN(3)
@@ -116,6 +117,9 @@ func groupHistory(seed uint64, profile, version string, most int) *History {
 	}
 	if t.claims != nil {
 		out.Gates += claimGate
+		if mapped {
+			out.Gates += ",DRANodeAllocatableResources=true"
+		}
 	}
 	for _, s := range h.steps {
 		out.Objects = append(out.Objects, s.Create)
