@@ -90,7 +90,7 @@ has_threads() {
 }
 reaches "the picture with threads" has_threads
 for row in '^rates +[0-9,]+ pods/s' '^queue +active [0-9]+' '^stage +p50' '^bind +[0-9.]+ [num]?s' '^conflicts' '^reclaim' '^rings +feed-0-0 [0-9]+/[0-9]+ high' \
-	'asks-1-0 [0-9]+/[0-9]+' 'publish [0-9]+ % (works|waits)' 'schedule [0-9]+ % (works|waits)' 'ingest-1 [0-9]+ % (works|waits)' 'bind-1 [0-9]+ % (works|waits)'; do
+	'bind_requests-1-0 [0-9]+/[0-9]+' 'publish [0-9]+ % (works|waits)' 'schedule [0-9]+ % (works|waits)' 'ingest-1 [0-9]+ % (works|waits)' 'bind-1 [0-9]+ % (works|waits)'; do
 	grep -qE "$row" screen || fail "the picture has no $row: $(cat screen)"
 done
 tm kill-server

@@ -792,7 +792,7 @@ static void run_once(void *context)
 
 static void a_thread_held_at_any_point_changes_no_decision(void **state)
 {
-	static const char *const prefixes[] = {"pipeline.", "asks.", "threads.", "publish."};
+	static const char *const prefixes[] = {"pipeline.", "bind_requests.", "threads.", "publish."};
 	static const size_t point_ns[] = {4, 2, 2, 1};
 	uint64_t seed = seed_of_run();
 	struct world w;

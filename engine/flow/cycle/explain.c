@@ -134,7 +134,7 @@ static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
 
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
 {
-	explain_explain(engine, pod_ix, bt_extender_calls_look(engine->extend, pod_ix), false, out);
+	explain_explain(engine, pod_ix, bt_extender_calls_explain(engine->extend, pod_ix), false, out);
 }
 
 /* Returns the pod's plan and clears its record of idle plugins: a trial changes counters without a new

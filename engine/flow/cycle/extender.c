@@ -64,7 +64,7 @@ struct bt_extender_calls {
 	struct bt_evaluation_hooks hooks;
 	uint32_t pod_ix;		  /* pod of the cycle */
 	bool recalls;			  /* replies of the cycle are reused */
-	bool looks;			  /* for an explanation: no decision depends on the calls */
+	bool explains;			  /* for an explanation: no decision depends on the calls */
 	struct bt_extender_call *scorers; /* those with a prioritize verb, and their replies */
 	struct bt_extender_reply **scores;
 	uint32_t *nodes, *places; /* nodes that fit so far, and their indices in the evaluation */
@@ -259,7 +259,7 @@ static void expect(struct bt_extender_calls *x, const struct bt_extender_config 
 	enum bt_extender_verb verb, struct bt_extender_reply *reply)
 {
 	BT_INVARIANT((size_t)(config - x->config->extenders) < x->config->extender_n);
-	reply->kept = x->calls.keep && !x->looks;
+	reply->kept = x->calls.keep && !x->explains;
 	bt_buf_clear(&reply->record);
 	if (reply->kept) {
 		bt_varint_put((uint64_t)verb, &reply->record);
@@ -300,11 +300,12 @@ static void reply_fini(struct bt_extender_reply *reply)
 static bool interested(
 	const struct bt_extender_calls *x, const struct extender_at_work *extender, uint32_t pod_ix)
 {
-	const struct bt_amounts *asked = &bt_ledger_pod(x->cache->ledger, pod_ix)->signature->requests.fit;
+	const struct bt_amounts *requested =
+		&bt_ledger_pod(x->cache->ledger, pod_ix)->signature->requests.fit;
 
 	for (uint32_t i = 0; i < extender->config->resource_n; i++) {
-		for (uint32_t k = 0; k < asked->n; k++) {
-			if (asked->items[k].slot == extender->slots[i]) {
+		for (uint32_t k = 0; k < requested->n; k++) {
+			if (requested->items[k].slot == extender->slots[i]) {
 				return true;
 			}
 		}
@@ -352,7 +353,7 @@ static const struct bt_evaluation_hooks *hooks_for(struct bt_extender_calls *x, 
 
 const struct bt_evaluation_hooks *bt_extender_calls_begin(struct bt_extender_calls *x, uint32_t pod_ix)
 {
-	x->recalls = x->looks = false;
+	x->recalls = x->explains = false;
 	for (uint32_t i = 0; i < x->extender_n; i++) {
 		struct extender_at_work *extender = &x->extenders[i];
 
@@ -361,20 +362,20 @@ const struct bt_evaluation_hooks *bt_extender_calls_begin(struct bt_extender_cal
 	return hooks_for(x, pod_ix);
 }
 
-const struct bt_evaluation_hooks *bt_extender_calls_look(struct bt_extender_calls *x, uint32_t pod_ix)
+const struct bt_evaluation_hooks *bt_extender_calls_explain(struct bt_extender_calls *x, uint32_t pod_ix)
 {
 	const struct bt_evaluation_hooks *hooks = bt_extender_calls_begin(x, pod_ix);
 
-	x->looks = true;
+	x->explains = true;
 	return hooks;
 }
 
 const struct bt_evaluation_hooks *bt_extender_calls_recall(struct bt_extender_calls *x, uint32_t pod_ix)
 {
 	if (pod_ix != x->pod_ix) {
-		return bt_extender_calls_look(x, pod_ix);
+		return bt_extender_calls_explain(x, pod_ix);
 	}
-	x->recalls = x->looks = true;
+	x->recalls = x->explains = true;
 	return hooks_for(x, pod_ix);
 }
 

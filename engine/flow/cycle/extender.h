@@ -100,7 +100,8 @@ bool bt_extender_calls_chooses(const struct bt_extender_calls *extend);
 const struct bt_evaluation_hooks *bt_extender_calls_begin(struct bt_extender_calls *extend, uint32_t pod_ix);
 
 /* The same for an explanation: no decision depends on the replies. */
-const struct bt_evaluation_hooks *bt_extender_calls_look(struct bt_extender_calls *extend, uint32_t pod_ix);
+const struct bt_evaluation_hooks *bt_extender_calls_explain(
+	struct bt_extender_calls *extend, uint32_t pod_ix);
 
 /* The same for the pod of the last cycle: reuses that cycle's reply to the same request. */
 const struct bt_evaluation_hooks *bt_extender_calls_recall(struct bt_extender_calls *extend, uint32_t pod_ix);

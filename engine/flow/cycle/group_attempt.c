@@ -189,7 +189,7 @@ static void decide_member(struct bt_group_attempt *a, uint32_t i)
 	a->cycle->met = notes.met;
 	decision->release = notes.release;
 	member->group_release = notes.group_release;
-	member->asked = notes.asked;
+	member->post_filtered = notes.post_filtered;
 	bt_group_show_decided(engine, a->watch, a->trial || a->rehearsal, decision);
 	a->remaining_n--;
 	if (decision->outcome == BT_PLACED) {
@@ -205,7 +205,7 @@ static void decide_member(struct bt_group_attempt *a, uint32_t i)
 
 #define UNSCHEDULABLE "pod group is unschedulable"
 
-void bt_group_say_unschedulable(struct bt_buf *text)
+void bt_group_write_unschedulable(struct bt_buf *text)
 {
 	struct bt_buf lacking = {0};
 
@@ -235,13 +235,13 @@ void bt_group_attempt_take_back(struct bt_group_attempt *a)
 static void decide_all(struct bt_group_attempt *a)
 {
 	struct bt_group_cycle *cycle = a->cycle;
-	enum bt_feasible says = feasible(a, a->text);
+	enum bt_feasible verdict = feasible(a, a->text);
 
 	a->result = BT_ATTEMPT_REJECTED;
 	a->enough = false;
 	a->unschedulable = true;
-	if (says == BT_INFEASIBLE) {
-		bt_group_say_unschedulable(a->text);
+	if (verdict == BT_INFEASIBLE) {
+		bt_group_write_unschedulable(a->text);
 		return;
 	}
 	for (uint32_t i = a->from; i < a->to; i++) {
@@ -252,22 +252,22 @@ static void decide_all(struct bt_group_attempt *a)
 		if (a->result == BT_ATTEMPT_FAILED) {
 			break;
 		}
-		says = feasible(a, a->text);
-		if (says == BT_INFEASIBLE) {
+		verdict = feasible(a, a->text);
+		if (verdict == BT_INFEASIBLE) {
 			break;
 		}
 		a->any_scheduled |= cycle->members[i].assumed;
 	}
-	a->unschedulable = says != BT_INFEASIBLE;
-	if (a->result == BT_ATTEMPT_REJECTED && says != BT_INFEASIBLE) {
-		a->enough = says == BT_FEASIBLE;
+	a->unschedulable = verdict != BT_INFEASIBLE;
+	if (a->result == BT_ATTEMPT_REJECTED && verdict != BT_INFEASIBLE) {
+		a->enough = verdict == BT_FEASIBLE;
 		if (a->enough && a->any_scheduled) {
 			a->result = BT_ATTEMPT_SUCCEEDED;
 			if (!a->trial) {
 				return;
 			}
 		}
-		bt_group_say_unschedulable(a->text);
+		bt_group_write_unschedulable(a->text);
 	}
 	bt_group_attempt_take_back(a);
 }
@@ -286,7 +286,7 @@ void bt_group_attempt_begin_again(struct bt_group_attempt *a, bool trial)
 	}
 }
 
-void bt_group_say_no_placement(
+void bt_group_write_no_placement(
 	const struct bt_placements *placements, bool unschedulable, struct bt_buf *text)
 {
 	struct bt_buf first = {0};
@@ -365,7 +365,7 @@ static void decide_in_placements(struct bt_group_attempt *a)
 		a->result = BT_ATTEMPT_FAILED;
 		a->cannot = true;
 	} else if (choice.fit == BT_PLACEMENT_UNFIT && !choice.undecided) {
-		bt_group_say_no_placement(placements, a->unschedulable, text);
+		bt_group_write_no_placement(placements, a->unschedulable, text);
 		a->unschedulable = true;
 	}
 }
@@ -383,20 +383,20 @@ void bt_group_attempt_decide(struct bt_group_attempt *a)
 
 /* The result of a trial as a group's message. began: at least one member was tried. */
 static enum bt_group_fit judge_trial(
-	struct bt_group_attempt *a, enum bt_feasible says, bool began, struct bt_buf *text)
+	struct bt_group_attempt *a, enum bt_feasible verdict, bool began, struct bt_buf *text)
 {
-	a->enough = a->result != BT_ATTEMPT_FAILED && says == BT_FEASIBLE;
-	a->unschedulable = says != BT_INFEASIBLE || !began;
+	a->enough = a->result != BT_ATTEMPT_FAILED && verdict == BT_FEASIBLE;
+	a->unschedulable = verdict != BT_INFEASIBLE || !began;
 	if (a->result == BT_ATTEMPT_FAILED) {
 		bt_buf_clear(text);
 		bt_buf_text(text, "failed to schedule other pod from a pod group");
 		return BT_GROUP_FIT_FAILS;
 	}
-	if (says == BT_FEASIBLE && a->any_scheduled) {
+	if (verdict == BT_FEASIBLE && a->any_scheduled) {
 		return BT_GROUP_FITS;
 	}
-	if (says != BT_INFEASIBLE || !began) {
-		bt_group_say_unschedulable(text);
+	if (verdict != BT_INFEASIBLE || !began) {
+		bt_group_write_unschedulable(text);
 	}
 	return BT_GROUP_UNFIT;
 }
@@ -440,17 +440,17 @@ enum bt_group_fit bt_group_attempt_place(
 	for (uint32_t i = a->from; i < a->to; i++) {
 		a->remaining_n += cycle->members[i].decision.outcome != BT_SKIPPED;
 	}
-	enum bt_feasible says = feasible(a, &out->text);
-	bool began = says != BT_INFEASIBLE;
-	for (uint32_t i = a->from; i < a->to && says != BT_INFEASIBLE; i++) {
+	enum bt_feasible verdict = feasible(a, &out->text);
+	bool began = verdict != BT_INFEASIBLE;
+	for (uint32_t i = a->from; i < a->to && verdict != BT_INFEASIBLE; i++) {
 		if (cycle->members[i].decision.outcome == BT_SKIPPED) {
 			continue;
 		}
 		try_member(a, cycle->members[i].decision.pod_ix, out);
-		says = a->result == BT_ATTEMPT_FAILED ? BT_INFEASIBLE : feasible(a, &out->text);
-		a->any_scheduled |= says != BT_INFEASIBLE && out->place_n > from;
+		verdict = a->result == BT_ATTEMPT_FAILED ? BT_INFEASIBLE : feasible(a, &out->text);
+		a->any_scheduled |= verdict != BT_INFEASIBLE && out->place_n > from;
 	}
-	enum bt_group_fit fit = judge_trial(a, says, began, &out->text);
+	enum bt_group_fit fit = judge_trial(a, verdict, began, &out->text);
 	if (!stay || !a->enough) {
 		bt_group_attempt_release(a, out, from);
 	}
@@ -502,7 +502,7 @@ static enum bt_group_fit keep_places(struct group_trial *t, uint32_t ix)
 	out->place_n = n;
 	if (n == 0) {
 		bt_buf_clear(&out->text);
-		bt_group_say_unschedulable(&out->text);
+		bt_group_write_unschedulable(&out->text);
 		return BT_GROUP_UNFIT;
 	}
 	memmove(out->places, out->places + t->froms[ix], n * sizeof(*out->places));
@@ -543,7 +543,7 @@ static enum bt_group_fit place_in_placements(
 	}
 	if (choice.fit == BT_PLACEMENT_UNFIT) {
 		fit = BT_GROUP_UNFIT;
-		bt_group_say_no_placement(placements, t.first_unschedulable, &out->text);
+		bt_group_write_no_placement(placements, t.first_unschedulable, &out->text);
 	}
 	bt_mem_free(t.froms);
 	bt_buf_fini(&t.first);
@@ -614,7 +614,7 @@ static struct bt_decision settled(const struct bt_group_attempt *a, uint32_t i)
 	if (a->result == BT_ATTEMPT_FAILED) {
 		out.outcome = BT_FAILED;
 		if (a->cannot) {
-			member->reason = BT_GROUP_SAYS;
+			member->reason = BT_GROUP_TEXT;
 		} else if (member->reason == BT_GROUP_OWN && (tree || i != a->culprit)) {
 			member->reason = BT_GROUP_FAILED;
 		}
@@ -622,7 +622,7 @@ static struct bt_decision settled(const struct bt_group_attempt *a, uint32_t i)
 		member->reason = BT_GROUP_NOT_TRIED;
 		out.unschedulable_plugins = bt_group_blame(a->engine, a->runtime, false);
 	} else if (own->outcome == BT_PLACED) {
-		member->reason = a->waits ? BT_GROUP_SAYS : BT_GROUP_REJECTED;
+		member->reason = a->waits ? BT_GROUP_TEXT : BT_GROUP_REJECTED;
 		out.preempt = a->waits ? BT_PREEMPT_INELIGIBLE : BT_PREEMPT_NOWHERE;
 		out.unschedulable_plugins = bt_group_blame(a->engine, a->runtime, true);
 	} else {
@@ -671,7 +671,7 @@ static void refuse_all(struct bt_group_attempt *a)
 	a->result = BT_ATTEMPT_FAILED;
 	for (uint32_t i = 0; i < cycle->member_n; i++) {
 		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
-			cycle->members[i].reason = BT_GROUP_SAYS;
+			cycle->members[i].reason = BT_GROUP_TEXT;
 			set_aside(a, i);
 		}
 	}
@@ -707,12 +707,12 @@ static void decide_valid(struct bt_group_attempt *a)
 	enum bt_queue_attempt before = a->result;
 
 	if (a->result == BT_ATTEMPT_REJECTED) {
-		size_t said = a->text->len;
-		enum bt_preempt_outcome says = post_filter(a);
+		size_t text_len = a->text->len;
+		enum bt_preempt_outcome outcome = post_filter(a);
 
-		bt_group_tree_append(a, said);
-		a->waits = says == BT_PREEMPT_FOUND;
-		a->cannot = says == BT_PREEMPT_FAILED;
+		bt_group_tree_append(a, text_len);
+		a->waits = outcome == BT_PREEMPT_FOUND;
+		a->cannot = outcome == BT_PREEMPT_FAILED;
 	}
 	a->result = a->cannot ? BT_ATTEMPT_FAILED : a->result;
 	submit(a);

@@ -43,7 +43,7 @@ struct bt_group_node {
 	bool unschedulable; /* as in struct bt_group_attempt */
 	bool any_scheduled;
 	enum bt_queue_attempt result;
-	uint32_t says; /* the node with its final result and message */
+	uint32_t result_ix; /* the node with its final result and message */
 	struct bt_buf text;
 	size_t plain_len; /* of the text, before PodGroupPostFilter */
 	struct bt_placements placements;
@@ -79,8 +79,8 @@ void bt_group_attempt_add_pods(struct bt_group_attempt *a, const struct bt_pod_g
 uint64_t bt_group_attempt_scheduled_in(const struct bt_group_attempt *a, const struct bt_pod_group *leaf);
 
 /* Turn a reason into a group's message: that it is unschedulable; that it fits in no placement. */
-void bt_group_say_unschedulable(struct bt_buf *text);
-void bt_group_say_no_placement(
+void bt_group_write_unschedulable(struct bt_buf *text);
+void bt_group_write_no_placement(
 	const struct bt_placements *placements, bool unschedulable, struct bt_buf *text);
 
 /* ---- trees (group_tree.c) ---- */
@@ -104,5 +104,5 @@ void bt_group_tree_append(struct bt_group_attempt *a, size_t from);
 static inline const struct bt_group_node *bt_group_tree_result(
 	const struct bt_group_cycle *cycle, const struct bt_group_member *member)
 {
-	return &cycle->nodes[cycle->nodes[member->leaf].says];
+	return &cycle->nodes[cycle->nodes[member->leaf].result_ix];
 }

@@ -131,8 +131,8 @@ static enum bt_permit permit(const struct group_in_cycle *w, uint32_t pod_ix, st
 					out_error, "running Permit plugin \"%s\": ", hook->plugin->name);
 			}
 			env.settings = hook->settings;
-			enum bt_permit says = hook->plugin->permit(&env, out_error);
-			permit = says > permit ? says : permit;
+			enum bt_permit result = hook->plugin->permit(&env, out_error);
+			permit = result > permit ? result : permit;
 		}
 	}
 	return permit;
@@ -162,7 +162,7 @@ static void keep_victims(struct bt_engine *engine, struct bt_group_member *membe
 	BT_INVARIANT(member->victims_from + member->victim_n == cycle->victim_n);
 }
 
-static void ask_permit(struct group_in_cycle *w, uint32_t i)
+static void run_permit(struct group_in_cycle *w, uint32_t i)
 {
 	BT_INVARIANT(i < w->engine->group_cycle.member_n);
 	struct bt_group_member *member = &w->engine->group_cycle.members[i];
@@ -217,7 +217,7 @@ static void decide_member(struct group_in_cycle *w, uint32_t i)
 	}
 	bt_group_member_reserve(engine, member);
 	w->reserves = true;
-	ask_permit(w, i);
+	run_permit(w, i);
 }
 
 /* Skips members that are being deleted. */
@@ -363,11 +363,11 @@ static bool try_member(struct group_in_cycle *w, uint32_t pod_ix, struct bt_grou
 		return outcome != BT_FAILED;
 	}
 	w->scheduled_n++;
-	enum bt_permit says = permit(w, pod_ix, NULL);
-	w->verdict = says == BT_PERMIT_OK      ? BT_GROUP_SCHEDULED
-		     : says == BT_PERMIT_FAILS ? BT_GROUP_ERROR
-					       : w->verdict;
-	return says == BT_PERMIT_WAIT;
+	enum bt_permit result = permit(w, pod_ix, NULL);
+	w->verdict = result == BT_PERMIT_OK	 ? BT_GROUP_SCHEDULED
+		     : result == BT_PERMIT_FAILS ? BT_GROUP_ERROR
+						 : w->verdict;
+	return result == BT_PERMIT_WAIT;
 }
 
 /* bt_group_preempt_request.fits: the group's algorithm without PostFilter, until a member is permitted. */
@@ -489,7 +489,7 @@ static struct bt_decision settled(
 	bool fits = own->outcome == BT_PLACED;
 
 	if (w->untried) {
-		member->reason = BT_GROUP_SAYS;
+		member->reason = BT_GROUP_TEXT;
 		out.outcome = w->verdict == BT_GROUP_ERROR ? BT_FAILED : BT_REFUSED;
 		out.preempt = BT_PREEMPT_INELIGIBLE;
 		out.unschedulable_plugins = bt_group_blame(w->engine, w->cycle.runtime, false);
@@ -835,20 +835,20 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 	case BT_GROUP_NOT_TRIED:
 		bt_buf_str(out_text, group_text(&engine->group_cycle, m, true));
 		break;
-	case BT_GROUP_SAYS:
+	case BT_GROUP_TEXT:
 		bt_buf_str(out_text, group_text(&engine->group_cycle, m, false));
 		break;
 	}
 }
 
 /* Does the reason apply to the whole group? */
-static bool says_all(enum bt_group_reason reason)
+static bool concerns_group(enum bt_group_reason reason)
 {
-	return reason == BT_GROUP_MIXED || reason == BT_GROUP_SAYS || reason == BT_GROUP_PREEMPT_FAILS;
+	return reason == BT_GROUP_MIXED || reason == BT_GROUP_TEXT || reason == BT_GROUP_PREEMPT_FAILS;
 }
 
 /* Source: submitPodGroupAlgorithmResult, updatePodGroupConditionWithError, v1.36.3 and v1.37.2. */
-void bt_engine_group_says(const struct bt_engine *engine, const struct bt_group_decision *group,
+void bt_engine_group_summary(const struct bt_engine *engine, const struct bt_group_decision *group,
 	struct bt_str failure, struct bt_buf *out_text)
 {
 	enum bt_group_reason reason = BT_GROUP_OWN;
@@ -856,14 +856,14 @@ void bt_engine_group_says(const struct bt_engine *engine, const struct bt_group_
 	if (group->outcome == BT_GROUP_SCHEDULED) {
 		return;
 	}
-	for (uint32_t i = 0; i < group->member_n && !says_all(reason); i++) {
+	for (uint32_t i = 0; i < group->member_n && !concerns_group(reason); i++) {
 		reason = group->members[i].reason;
 	}
 	if (reason == BT_GROUP_MIXED) {
 		write_mixed(engine, group, out_text);
 	} else if (reason == BT_GROUP_PREEMPT_FAILS) {
 		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.preemption.text));
-	} else if (reason == BT_GROUP_SAYS ||
+	} else if (reason == BT_GROUP_TEXT ||
 		   (bt_pod_groups_whole(&engine->groups) && group->outcome != BT_GROUP_ERROR)) {
 		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.text));
 	} else if (group->outcome == BT_GROUP_ERROR) {
@@ -897,8 +897,8 @@ static enum bt_group_outcome leaf_outcome(
 	if (cycle->outcome == BT_GROUP_ERROR || cycle->outcome == BT_GROUP_WAITS_ON_PREEMPTION) {
 		return cycle->outcome;
 	}
-	return cycle->nodes[node->says].result == BT_ATTEMPT_SUCCEEDED ? BT_GROUP_SCHEDULED
-								       : BT_GROUP_UNSCHEDULABLE;
+	return cycle->nodes[node->result_ix].result == BT_ATTEMPT_SUCCEEDED ? BT_GROUP_SCHEDULED
+									    : BT_GROUP_UNSCHEDULABLE;
 }
 
 /* Source: submitPodGroupAlgorithmResult, updatePodGroupConditionWithError, v1.37.2. */
@@ -923,9 +923,9 @@ struct bt_group_leaf bt_engine_group_leaf(const struct bt_engine *engine,
 		out.unschedulable_n += outcome != BT_PLACED && outcome != BT_SKIPPED;
 	}
 	if (out.outcome == BT_GROUP_ERROR) {
-		bt_engine_group_says(engine, group, failure, out_text);
+		bt_engine_group_summary(engine, group, failure, out_text);
 	} else if (out.outcome != BT_GROUP_SCHEDULED) {
-		bt_buf_str(out_text, bt_buf_view(&cycle->nodes[node->says].text));
+		bt_buf_str(out_text, bt_buf_view(&cycle->nodes[node->result_ix].text));
 	}
 	return out;
 }

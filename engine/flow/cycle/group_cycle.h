@@ -25,7 +25,7 @@ enum bt_group_reason {
 	/* Where groups wait as one (BT_RULE_GROUPS_ARE_QUEUED): */
 	BT_GROUP_REJECTED,  /* it fits, but the group does not */
 	BT_GROUP_NOT_TRIED, /* the group did not fit, whatever its own result */
-	BT_GROUP_SAYS	    /* the result of the group as a whole */
+	BT_GROUP_TEXT	    /* the result of the group as a whole */
 };
 
 struct bt_group_member {
@@ -44,7 +44,7 @@ struct bt_group_member {
 	int32_t priority;
 	int64_t first_ns;
 	uint64_t order;
-	bool asked; /* PreFilter of a plugin that releases claims rejected it */
+	bool post_filtered; /* PostFilter of a plugin that releases claims has run for it */
 	struct bt_claim_release group_release;
 	size_t victims_from, leaving_from, cleared_nominations_from;
 	uint32_t victim_n, leaving_n;
@@ -174,7 +174,7 @@ struct bt_group_leaf bt_engine_group_leaf(const struct bt_engine *engine,
 	const struct bt_group_decision *group, uint32_t leaf, struct bt_str failure, struct bt_buf *out_text);
 
 /* The message of the group as a whole, in upstream's words; failure: as above. */
-void bt_engine_group_says(const struct bt_engine *engine, const struct bt_group_decision *group,
+void bt_engine_group_summary(const struct bt_engine *engine, const struct bt_group_decision *group,
 	struct bt_str failure, struct bt_buf *out_text);
 
 /* ---- for the engine's other files ---- */

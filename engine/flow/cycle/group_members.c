@@ -150,7 +150,7 @@ bool bt_group_member_begin_again(struct bt_group_member *member)
 		.node_ix = BT_NO_NODE,
 		.nominated_ix = BT_NO_NODE};
 	member->reason = BT_GROUP_OWN;
-	member->preempts = member->beside_others = member->asked = false;
+	member->preempts = member->beside_others = member->post_filtered = false;
 	member->victim_n = member->leaving_n = 0;
 	return true;
 }

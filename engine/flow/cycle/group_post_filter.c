@@ -43,9 +43,9 @@ static bool is_ongoing(const struct bt_engine *engine, const struct bt_group_cyc
 }
 
 static enum bt_cycle_metric_status status_of(
-	enum bt_preempt_outcome says, const struct bt_group_preemption *preemption)
+	enum bt_preempt_outcome outcome, const struct bt_group_preemption *preemption)
 {
-	switch (says) {
+	switch (outcome) {
 	case BT_PREEMPT_FOUND:
 		return BT_CYCLE_METRIC_SUCCESS;
 	case BT_PREEMPT_FAILED:
@@ -61,10 +61,10 @@ static enum bt_cycle_metric_status status_of(
 /* Source: DefaultPreemption.PodGroupPostFilter, PodGroupEvaluator.evaluate, which calls trees podgroup too,
  * observeVictims, v1.37.2. */
 static void note_preemption(const struct bt_group_preempt_request *request,
-	const struct bt_group_preemption *preemption, enum bt_preempt_outcome says, int64_t begin_ns)
+	const struct bt_group_preemption *preemption, enum bt_preempt_outcome outcome, int64_t begin_ns)
 {
 	const struct bt_engine *engine = request->engine;
-	const uint16_t status = (uint16_t)status_of(says, preemption), labels[4] = {status}, none[4] = {0},
+	const uint16_t status = (uint16_t)status_of(outcome, preemption), labels[4] = {status}, none[4] = {0},
 		       evaluating[4] = {BT_CYCLE_METRIC_BY_GROUP, status},
 		       preemptor[4] = {request->group->composite ? BT_CYCLE_METRIC_BY_TREE
 								 : BT_CYCLE_METRIC_BY_GROUP};
@@ -77,7 +77,7 @@ static void note_preemption(const struct bt_group_preempt_request *request,
 	if (preemption->evaluated) {
 		bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_EVALUATING, evaluating, took_ns);
 	}
-	if (says != BT_PREEMPT_FOUND || preemption->is_ongoing) {
+	if (outcome != BT_PREEMPT_FOUND || preemption->is_ongoing) {
 		return;
 	}
 	bt_cycle_metrics_note(engine->metrics, BT_CYCLE_METRIC_GROUP_VICTIMS, none,
@@ -102,12 +102,12 @@ static enum bt_preempt_outcome preempt_for_group(struct bt_group_cycle *cycle,
 	request->never_preempts = never_preempts(engine, cycle, request->group);
 	request->is_ongoing = is_ongoing(engine, cycle);
 	int64_t begin_ns = bt_group_cycle_clock(engine);
-	enum bt_preempt_outcome says = bt_group_preempt(request, &cycle->preemption);
-	note_preemption(request, &cycle->preemption, says, begin_ns);
-	if (says == BT_PREEMPT_FOUND && !cycle->preemption.is_ongoing) {
+	enum bt_preempt_outcome outcome = bt_group_preempt(request, &cycle->preemption);
+	note_preemption(request, &cycle->preemption, outcome, begin_ns);
+	if (outcome == BT_PREEMPT_FOUND && !cycle->preemption.is_ongoing) {
 		bt_group_cycle_preempt(engine, cycle);
 	}
-	return says;
+	return outcome;
 }
 
 /* ---- claims ---- */
@@ -151,7 +151,7 @@ static bool release_of_pods(struct bt_engine *engine, const struct bt_group_cycl
 		const struct bt_claim_release *release = &decision->release;
 		bool releases = release->what == BT_CLAIMS_DEALLOCATE || release->what == BT_CLAIMS_DELETE;
 
-		*out_rest |= cycle->members[i].asked && !releases;
+		*out_rest |= cycle->members[i].post_filtered && !releases;
 		if (releases && !write_release(engine, release, decision->pod_ix, written, why)) {
 			return false;
 		}
@@ -171,7 +171,7 @@ static bool release_of_group(const struct bt_group_preempt_request *request,
 	struct bt_claim_release release = {.what = BT_CLAIMS_NONE};
 
 	for (size_t i = 0; i < cycle->member_n; i++) {
-		if (cycle->members[i].asked && cycle->members[i].group_release.what) {
+		if (cycle->members[i].post_filtered && cycle->members[i].group_release.what) {
 			size_t before = text->len;
 
 			bt_buf_text(text, "deallocation of PodGroup ResourceClaim completed");
@@ -231,17 +231,17 @@ static enum bt_preempt_outcome fail(
 static enum bt_preempt_outcome release_for_group(const struct bt_group_preempt_request *request,
 	struct bt_group_cycle *cycle, const struct bt_plugin *plugin, size_t before, bool *out_ends)
 {
-	struct bt_buf said = {.len = 0};
-	bool done = release_claims(request, cycle, plugin, out_ends, &said);
+	struct bt_buf message = {.len = 0};
+	bool done = release_claims(request, cycle, plugin, out_ends, &message);
 
 	if (done) {
 		cycle->text.len = *out_ends ? before : cycle->text.len;
 		bt_buf_text(&cycle->text, ", ");
-		bt_buf_str(&cycle->text, bt_buf_view(&said));
+		bt_buf_str(&cycle->text, bt_buf_view(&message));
 	} else {
-		(void)fail(cycle, plugin, "", bt_buf_view(&said));
+		(void)fail(cycle, plugin, "", bt_buf_view(&message));
 	}
-	bt_buf_fini(&said);
+	bt_buf_fini(&message);
 	return done ? BT_PREEMPT_INELIGIBLE : BT_PREEMPT_FAILED;
 }
 
@@ -270,26 +270,26 @@ enum bt_preempt_outcome bt_engine_group_post_filter(
 		}
 		if (!plugin->preemption) {
 			bool ends = false;
-			enum bt_preempt_outcome says =
+			enum bt_preempt_outcome outcome =
 				release_for_group(request, cycle, plugin, before, &ends);
 
-			if (ends || says == BT_PREEMPT_FAILED) {
-				return says;
+			if (ends || outcome == BT_PREEMPT_FAILED) {
+				return outcome;
 			}
 			continue;
 		}
-		enum bt_preempt_outcome says = preempt_for_group(cycle, request, plugin);
+		enum bt_preempt_outcome outcome = preempt_for_group(cycle, request, plugin);
 		struct bt_str why = bt_buf_view(&cycle->preemption.text);
-		if (says == BT_PREEMPT_FAILED) {
+		if (outcome == BT_PREEMPT_FAILED) {
 			return fail(cycle, plugin, scope, why);
 		}
 		/* Finding no victims is final, as success is. */
-		bool ends = says == BT_PREEMPT_FOUND ||
-			    (says == BT_PREEMPT_NOWHERE && cycle->preemption.unit_n == 0);
+		bool ends = outcome == BT_PREEMPT_FOUND ||
+			    (outcome == BT_PREEMPT_NOWHERE && cycle->preemption.unit_n == 0);
 		text->len = ends ? before : text->len;
 		bt_buf_printf(text, ", %s%.*s", scope, BT_STR_ARG(why));
 		if (ends) {
-			return says;
+			return outcome;
 		}
 	}
 	if (text->len == before) {

@@ -99,7 +99,7 @@ static void join_unit(struct group_search *s, uint32_t unit_ix, const struct bt_
 }
 
 /* Records a deleted node that still has a pod of the group, or of a group below it. */
-static void look_for_lost(struct group_search *s, const struct bt_pod_group *group)
+static void find_lost(struct group_search *s, const struct bt_pod_group *group)
 {
 	const struct bt_snapshot *snapshot = s->engine->cache->view.snapshot;
 	size_t leaf_n;
@@ -130,7 +130,7 @@ static void add_pod(struct group_search *s, uint32_t pod_ix)
 	uint32_t unit_ix;
 
 	if (unit && !s->by_placing && !bt_map_get(&s->out->together, key, &unit_ix)) {
-		look_for_lost(s, unit);
+		find_lost(s, unit);
 	}
 	if (priority >= s->request->group->terms.priority) {
 		return;
@@ -227,7 +227,7 @@ static void mark_violations(struct group_search *s)
 
 /* ---- do placed members still fit their nodes? ---- */
 
-static bool asks_for_usage_alone(const struct bt_plan *plan, bt_plugin_set skipped)
+static bool depends_on_usage_alone(const struct bt_plan *plan, bt_plugin_set skipped)
 {
 	for (uint32_t i = 0; i < plan->profile->filter_n; i++) {
 		uint32_t u = plan->profile->filter[i];
@@ -243,13 +243,13 @@ static bool asks_for_usage_alone(const struct bt_plan *plan, bt_plugin_set skipp
 
 /* Do the filters of all members depend only on what is on a node? Then a victim that is put back affects only
  * the members on its nodes. */
-static bool members_ask_for_usage_alone(struct group_search *s)
+static bool members_depend_on_usage_alone(struct group_search *s)
 {
 	for (size_t i = 0; i < s->out->place_n; i++) {
 		const struct bt_group_place *place = &s->out->places[i];
 		const struct bt_cycle cycle = bt_engine_cycle_of(s->engine, place->pod_ix);
 
-		if (!asks_for_usage_alone(
+		if (!depends_on_usage_alone(
 			    bt_planner_plan(cycle.runtime->planner, cycle.signature), place->skipped) ||
 			cycle.signature->claim_n || cycle.signature->extended_n ||
 			cycle.signature->volume_n) {
@@ -312,7 +312,7 @@ static bool places_hold(struct group_search *s, const struct bt_victim *unit)
  * groups that were reverted: if other groups have taken these, no victim can be put back. */
 static bool only_touched_nodes_count(struct group_search *s)
 {
-	return !s->by_placing && members_ask_for_usage_alone(s) &&
+	return !s->by_placing && members_depend_on_usage_alone(s) &&
 	       (!s->request->group->composite || places_hold(s, NULL));
 }
 
@@ -393,7 +393,7 @@ static enum bt_preempt_outcome select_victims(struct group_search *s)
 }
 
 /* Source: newDomainVictim, v1.37.2. */
-static void say_lost(struct group_search *s)
+static void write_lost(struct group_search *s)
 {
 	const struct bt_view *view = &s->engine->cache->view;
 	struct bt_str name = bt_view_str(view, view->snapshot->nodes[s->lost_ix].name);
@@ -423,7 +423,7 @@ enum bt_preempt_outcome bt_group_preempt(
 	out->is_ongoing = out->evaluated = false;
 	list_units(&s);
 	if (s.lost_ix != BT_NO_NODE) {
-		say_lost(&s);
+		write_lost(&s);
 		return BT_PREEMPT_FAILED;
 	}
 	if (request->never_preempts) {

@@ -59,7 +59,7 @@ static void list_nodes(struct bt_group_attempt *a, const struct bt_pod_group *gr
 
 	*node = (struct bt_group_node){.number = group->number,
 		.composite = group->composite,
-		.says = ix,
+		.result_ix = ix,
 		.text = node->text,
 		.placements = node->placements};
 	bt_buf_clear(&node->text);
@@ -268,7 +268,7 @@ static void place_leaf(struct tree_attempt *t, struct bt_group_attempt *leaf, ui
 		leaf->result = BT_ATTEMPT_FAILED;
 		leaf->cannot = choice.undecided;
 	} else if (choice.fit == BT_PLACEMENT_UNFIT && !choice.undecided) {
-		bt_group_say_no_placement(leaf->placements, leaf->unschedulable, leaf->text);
+		bt_group_write_no_placement(leaf->placements, leaf->unschedulable, leaf->text);
 		leaf->unschedulable = true;
 	}
 }
@@ -328,10 +328,10 @@ static enum bt_placement_fit decide_children(struct tree_attempt *t, uint32_t ix
 	const struct bt_pod_group *group = group_at(t->whole, node->number);
 	struct bt_group_state state = bt_pod_group_state(group, 0);
 	uint64_t remaining_n = group->member_n;
-	enum bt_feasible says = bt_group_attempt_feasible(t->whole, &state, remaining_n, &node->text);
+	enum bt_feasible verdict = bt_group_attempt_feasible(t->whole, &state, remaining_n, &node->text);
 
 	node->any_scheduled = node->unschedulable = false;
-	for (uint32_t i = ix + 1; i < node->end && says != BT_INFEASIBLE; i = t->nodes[i].end) {
+	for (uint32_t i = ix + 1; i < node->end && verdict != BT_INFEASIBLE; i = t->nodes[i].end) {
 		enum bt_placement_fit fit = decide_node(t, i);
 
 		if (fit == BT_PLACEMENT_FAILS) {
@@ -342,13 +342,13 @@ static enum bt_placement_fit decide_children(struct tree_attempt *t, uint32_t ix
 		}
 		node->any_scheduled |= t->nodes[i].any_scheduled;
 		state.scheduled_n += fit == BT_PLACEMENT_FITS;
-		says = bt_group_attempt_feasible(t->whole, &state, --remaining_n, &node->text);
+		verdict = bt_group_attempt_feasible(t->whole, &state, --remaining_n, &node->text);
 	}
-	if (says == BT_FEASIBLE_LATER) {
-		bt_group_say_unschedulable(&node->text);
+	if (verdict == BT_FEASIBLE_LATER) {
+		bt_group_write_unschedulable(&node->text);
 		node->unschedulable = true;
 	}
-	return says == BT_FEASIBLE ? BT_PLACEMENT_FITS : BT_PLACEMENT_UNFIT;
+	return verdict == BT_FEASIBLE ? BT_PLACEMENT_FITS : BT_PLACEMENT_UNFIT;
 }
 
 static void begin_below(struct tree_attempt *t, const struct bt_group_node *node)
@@ -414,10 +414,10 @@ static uint32_t levels_below(const struct tree_attempt *t, uint32_t ix, uint32_t
 static bool is_too_deep(
 	const struct tree_attempt *t, uint32_t ix, const struct bt_group_state *group, struct bt_buf *out_why)
 {
-	const bool asked =
+	const bool constrained =
 		t->whole->runtime->profile.placement_generate.n && group->topology_key != BT_NAME_NONE;
 
-	for (uint32_t i = ix + 1; asked && i < t->nodes[ix].end; i++) {
+	for (uint32_t i = ix + 1; constrained && i < t->nodes[ix].end; i++) {
 		const struct bt_pod_group *below = group_at(t->whole, t->nodes[i].number);
 
 		if (levels_below(t, ix, i) >= LEVELS_MAX) {
@@ -465,7 +465,7 @@ static enum bt_placement_fit decide_composite(struct tree_attempt *t, uint32_t i
 	} else if (choice.fit == BT_PLACEMENT_FAILS) {
 		t->whole->cycle->failed_n += !t->out;
 	} else if (choice.fit == BT_PLACEMENT_UNFIT) {
-		bt_group_say_no_placement(&node->placements, node->unschedulable, &node->text);
+		bt_group_write_no_placement(&node->placements, node->unschedulable, &node->text);
 		node->unschedulable = true;
 	}
 	if (choice.undecided || choice.fit == BT_PLACEMENT_FAILS) {
@@ -490,7 +490,7 @@ static enum bt_placement_fit decide_root(struct tree_attempt *t)
 
 	if (fit == BT_PLACEMENT_FITS && !root->any_scheduled) {
 		bt_buf_clear(&root->text);
-		bt_group_say_unschedulable(&root->text);
+		bt_group_write_unschedulable(&root->text);
 		root->unschedulable = true;
 		root->result = BT_ATTEMPT_REJECTED;
 		return BT_PLACEMENT_UNFIT;
@@ -503,13 +503,13 @@ static enum bt_placement_fit decide_root(struct tree_attempt *t)
 static void complete(struct bt_group_node *nodes, uint32_t ix)
 {
 	for (uint32_t i = ix + 1; i < nodes[ix].end; i = nodes[i].end) {
-		const struct bt_group_node *says = &nodes[nodes[ix].says];
+		const struct bt_group_node *reporter = &nodes[nodes[ix].result_ix];
 
-		nodes[i].says = i;
-		nodes[i].lost = !nodes[i].there || (says->result != BT_ATTEMPT_SUCCEEDED &&
+		nodes[i].result_ix = i;
+		nodes[i].lost = !nodes[i].there || (reporter->result != BT_ATTEMPT_SUCCEEDED &&
 							   nodes[i].result == BT_ATTEMPT_SUCCEEDED);
 		if (nodes[i].lost) {
-			nodes[i].says = nodes[ix].says;
+			nodes[i].result_ix = nodes[ix].result_ix;
 		}
 		complete(nodes, i);
 	}
@@ -537,7 +537,7 @@ void bt_group_tree_append(struct bt_group_attempt *a, size_t from)
 	struct bt_group_cycle *cycle = a->cycle;
 
 	for (size_t i = 0; from <= a->text->len && i < cycle->node_n; i++) {
-		bt_buf_str(&cycle->nodes[cycle->nodes[i].says].text,
+		bt_buf_str(&cycle->nodes[cycle->nodes[i].result_ix].text,
 			bt_str_sub(bt_buf_view(a->text), from, a->text->len));
 	}
 }

@@ -184,7 +184,7 @@ bool bt_engine_permit(struct bt_engine *engine, struct bt_decision *decision)
 		begin_wait(engine, decision, hook);
 		return false;
 	case BT_PERMIT_FAILS:
-		bt_reserved_say(&engine->reserved, bt_buf_view(bt_waiting_pods_text(&engine->waiting)));
+		bt_reserved_set_why(&engine->reserved, bt_buf_view(bt_waiting_pods_text(&engine->waiting)));
 		bt_engine_unpermit(engine, decision);
 		return false;
 	default:

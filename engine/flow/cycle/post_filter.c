@@ -101,7 +101,7 @@ void bt_engine_note_for_group(struct bt_engine *engine, const struct bt_profile_
 			continue;
 		}
 		notes->met |= bt_plugin_set_of(i);
-		notes->asked = true;
+		notes->post_filtered = true;
 		hook->plugin->post_filter(&env, &result, &text);
 		notes->release = result.release.what ? result.release : notes->release;
 		notes->group_release = result.group_release;

@@ -93,8 +93,8 @@ void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struc
 
 /* PodGroupPostFilter's input from the members of a group. */
 struct bt_group_notes {
-	bt_plugin_set met; /* a bit for each plugin at that point whose PreFilter has run */
-	bool asked;	   /* the member's PreFilter of one of them has run */
+	bt_plugin_set met;  /* a bit for each plugin at that point whose PreFilter has run */
+	bool post_filtered; /* PostFilter of one of them has run for the member */
 	struct bt_claim_release release, group_release;
 };
 

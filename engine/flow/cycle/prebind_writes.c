@@ -45,21 +45,21 @@ static void add_volumes(const struct maker *m, uint32_t pod_ix, struct bt_prebin
 	const struct bt_volumes *volumes = bt_engine_cache(m->engine)->volumes;
 	uint32_t n = bt_volumes_assumed(volumes, pod_ix, NULL, 0);
 	struct bt_volume_binding *bindings = bt_arena_zalloc(m->arena, n * sizeof(*bindings));
-	struct bt_bind_request_volume *asked = bt_arena_zalloc(m->arena, n * sizeof(*asked));
+	struct bt_bind_request_volume *requested = bt_arena_zalloc(m->arena, n * sizeof(*requested));
 
 	bt_volumes_assumed(volumes, pod_ix, bindings, n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_claim *claim = &m->view->storage->claims[bindings[i].claim_ix];
 
 		BT_INVARIANT(claim->name != BT_NAME_NONE);
-		asked[i] = (struct bt_bind_request_volume){.claim = prebind_writes_keep(m, claim->name),
+		requested[i] = (struct bt_bind_request_volume){.claim = prebind_writes_keep(m, claim->name),
 			.claim_uid = prebind_writes_keep(m, claim->uid)};
 		if (bindings[i].pv_ix != BT_NO_VOLUME) {
-			asked[i].volume =
+			requested[i].volume =
 				prebind_writes_keep(m, m->view->storage->pvs[bindings[i].pv_ix].name);
 		}
 	}
-	out->volumes = asked;
+	out->volumes = requested;
 	out->volume_n = n;
 }
 

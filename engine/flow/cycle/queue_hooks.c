@@ -115,11 +115,11 @@ static bool hint(void *context, uint32_t pod_ix, const struct bt_cluster_event *
 	const struct bt_queue_observer *observer = &engine->options.observer;
 
 	if (observer->hinted && event->resource != BT_CLUSTER_EVENT_WILDCARD) {
-		bt_plugin_set asked = plugins & bt_hints_interested(&runtime->hints, event);
+		bt_plugin_set hinted_plugins = plugins & bt_hints_interested(&runtime->hints, event);
 
-		if (asked) {
+		if (hinted_plugins) {
 			observer->hinted(observer->context, pod_ix,
-				bt_cluster_event_label(event->resource, event->action), asked, by);
+				bt_cluster_event_label(event->resource, event->action), hinted_plugins, by);
 		}
 	}
 	return by != BT_HINT_NONE;

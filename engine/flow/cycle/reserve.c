@@ -42,7 +42,7 @@ void bt_reserved_clear_why(struct bt_reserved *reserved)
 	bt_buf_clear(&reserved->why);
 }
 
-void bt_reserved_say(struct bt_reserved *reserved, struct bt_str why)
+void bt_reserved_set_why(struct bt_reserved *reserved, struct bt_str why)
 {
 	bt_buf_clear(&reserved->why);
 	bt_buf_str(&reserved->why, why);
@@ -202,7 +202,7 @@ static bool all_bound(const struct bt_reserved *reserved, const struct bt_signat
 	return true;
 }
 
-static void say_key(struct bt_reserved *reserved, uint32_t namespace_, uint32_t name)
+static void write_key(struct bt_reserved *reserved, uint32_t namespace_, uint32_t name)
 {
 	struct bt_buf key = {0};
 
@@ -215,16 +215,16 @@ static void say_key(struct bt_reserved *reserved, uint32_t namespace_, uint32_t 
 	bt_buf_fini(&key);
 }
 
-static void say_gone(struct bt_reserved *reserved, uint32_t namespace_, uint32_t name)
+static void write_not_found(struct bt_reserved *reserved, uint32_t namespace_, uint32_t name)
 {
 	struct bt_buf *why = &reserved->why;
 
 	bt_buf_text(why, namespace_ ? "persistentvolumeclaims " : "persistentvolumes ");
-	say_key(reserved, namespace_, name);
+	write_key(reserved, namespace_, name);
 	bt_buf_text(why, " not found");
 }
 
-static void say_version(struct bt_buf *why, const char *word, uint64_t version)
+static void write_version(struct bt_buf *why, const char *word, uint64_t version)
 {
 	bt_buf_text(why, word);
 	if (version) {
@@ -234,19 +234,19 @@ static void say_version(struct bt_buf *why, const char *word, uint64_t version)
 
 /* Reports that an object has changed since the node was chosen. Source: passiveAssumeCache.Assume,
  * v1.36.3. */
-static void say_changed(
+static void write_changed(
 	struct bt_reserved *reserved, uint32_t namespace_, uint32_t name, uint64_t stored, uint64_t assumed)
 {
 	struct bt_buf *why = &reserved->why;
 
-	say_key(reserved, namespace_, name);
-	say_version(why, " is out of sync (stored: ", stored);
-	say_version(why, ", assume: ", assumed);
+	write_key(reserved, namespace_, name);
+	write_version(why, " is out of sync (stored: ", stored);
+	write_version(why, ", assume: ", assumed);
 	bt_buf_char(why, ')');
 }
 
 /* "running Reserve plugin "x": ". */
-static void say_plugin(struct bt_buf *why, const char *point, const char *plugin)
+static void write_plugin(struct bt_buf *why, const char *point, const char *plugin)
 {
 	bt_buf_printf(why, "running %s plugin \"%s\": ", point, plugin);
 }
@@ -262,8 +262,8 @@ static enum bt_reserve check_bindings(struct bt_reserved *reserved, uint32_t nam
 		const struct bt_pv *pv = noted->bound ? bt_storage_pv(storage, noted->volume) : NULL;
 
 		if (noted->bound && !pv) {
-			say_plugin(&reserved->why, "PreBind", reserved->volumes_by);
-			say_gone(reserved, BT_NAME_NONE, noted->volume);
+			write_plugin(&reserved->why, "PreBind", reserved->volumes_by);
+			write_not_found(reserved, BT_NAME_NONE, noted->volume);
 			return BT_PRE_BIND_FAILS;
 		}
 		/* A recreated one may have another index. */
@@ -276,9 +276,9 @@ static enum bt_reserve check_bindings(struct bt_reserved *reserved, uint32_t nam
 			bt_storage_claim(storage, namespace_, reserved->volumes[i].claim);
 
 		if (!claim) {
-			say_plugin(&reserved->why, "PreBind", reserved->volumes_by);
+			write_plugin(&reserved->why, "PreBind", reserved->volumes_by);
 			bt_buf_text(&reserved->why, "binding volumes: failed to check binding: ");
-			say_gone(reserved, namespace_, reserved->volumes[i].claim);
+			write_not_found(reserved, namespace_, reserved->volumes[i].claim);
 			return BT_PRE_BIND_FAILS;
 		}
 		/* A recreated one may have another index. */
@@ -307,13 +307,13 @@ static enum bt_reserve check_volumes(struct bt_reserved *reserved, uint32_t name
 			continue;
 		}
 		if (provisioned ? !claim : !pv) {
-			say_plugin(&reserved->why, "Reserve", reserved->volumes_by);
-			say_gone(reserved, space, name);
+			write_plugin(&reserved->why, "Reserve", reserved->volumes_by);
+			write_not_found(reserved, space, name);
 			return BT_RESERVE_FAILS;
 		}
 		if (noted->version != (provisioned ? claim->version : pv->version)) {
-			say_plugin(&reserved->why, "Reserve", reserved->volumes_by);
-			say_changed(
+			write_plugin(&reserved->why, "Reserve", reserved->volumes_by);
+			write_changed(
 				reserved, space, name, provisioned ? claim->shown : pv->shown, noted->shown);
 			return BT_RESERVE_FAILS;
 		}
@@ -342,13 +342,13 @@ static enum bt_reserve assume_volumes(struct bt_reserved *reserved, uint32_t pod
 }
 
 /* Source: bindClaim, v1.36.3. */
-static void say_claim_gone(
+static void write_claim_deleted(
 	struct bt_reserved *reserved, uint32_t pod_ix, const struct bt_reserved_choice *noted)
 {
 	const struct bt_signature *signature = bt_ledger_pod(reserved->cache->ledger, pod_ix)->signature;
 	struct bt_str name = name_of(reserved, noted->name);
 
-	say_plugin(&reserved->why, "PreBind", reserved->choices_by);
+	write_plugin(&reserved->why, "PreBind", reserved->choices_by);
 	bt_buf_printf(&reserved->why, "add finalizer to claim %.*s/%.*s: resourceclaims.resource.k8s.io ",
 		BT_STR_ARG(name_of(reserved, signature->namespace_)), BT_STR_ARG(name));
 	bt_quote(&reserved->why, name);
@@ -356,18 +356,18 @@ static void say_claim_gone(
 }
 
 /* Source: SignalClaimPendingAllocation, v1.37.2. */
-static void say_claim_not_found(
+static void write_claim_not_found(
 	struct bt_reserved *reserved, uint32_t namespace_, const struct bt_reserved_choice *noted)
 {
 	struct bt_str name = name_of(reserved, noted->name);
 
-	say_plugin(&reserved->why, "Reserve", reserved->choices_by);
+	write_plugin(&reserved->why, "Reserve", reserved->choices_by);
 	bt_buf_printf(&reserved->why,
 		"internal error, couldn't signal allocation for claim %.*s: look up assumed claim %.*s/%.*s, "
 		"UID=%.*s: could not find ResourceClaim ",
 		BT_STR_ARG(name), BT_STR_ARG(name_of(reserved, namespace_)), BT_STR_ARG(name),
 		BT_STR_ARG(name_of(reserved, noted->uid)));
-	say_key(reserved, namespace_, noted->name);
+	write_key(reserved, namespace_, noted->name);
 }
 
 static enum bt_reserve assume_devices(struct bt_reserved *reserved, uint32_t pod_ix)
@@ -384,10 +384,10 @@ static enum bt_reserve assume_devices(struct bt_reserved *reserved, uint32_t pod
 				reserved->given, kept, &reserved->given_cap, sizeof(*reserved->given));
 			reserved->given[kept++] = reserved->choices[i].choice;
 		} else if (looks_up) {
-			say_claim_not_found(reserved, namespace_, &reserved->choices[i]);
+			write_claim_not_found(reserved, namespace_, &reserved->choices[i]);
 			return BT_RESERVE_FAILS;
 		} else if (outcome == BT_RESERVED && !reserved->binder_writes_claims) {
-			say_claim_gone(reserved, pod_ix, &reserved->choices[i]);
+			write_claim_deleted(reserved, pod_ix, &reserved->choices[i]);
 			outcome = BT_PRE_BIND_FAILS;
 		}
 	}
@@ -531,7 +531,7 @@ void bt_reserved_fail_resize(
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
 
 		if (use->reserve && plan->compiled[u].aside) {
-			say_plugin(&reserved->why, "Reserve", use->plugin->name);
+			write_plugin(&reserved->why, "Reserve", use->plugin->name);
 			bt_buf_text(&reserved->why, "not found");
 			return;
 		}
@@ -561,7 +561,7 @@ bool bt_reserved_prebinds(
 		fails = plugin->pre_bind(env, choices, n, &why);
 		if (fails) {
 			bt_buf_clear(&reserved->why);
-			say_plugin(&reserved->why, "PreBind", plugin->name);
+			write_plugin(&reserved->why, "PreBind", plugin->name);
 			bt_buf_str(&reserved->why, bt_buf_view(&why));
 		}
 	}

@@ -155,7 +155,7 @@ static void end_group(struct bt_scheduling_cycle *cycle, const struct bt_group_d
 
 	end.namespace_ = signature->namespace_;
 	end.name = signature->pod_group;
-	bt_engine_group_says(cycle->engine, group, failure, &message);
+	bt_engine_group_summary(cycle->engine, group, failure, &message);
 	end.message = bt_buf_view(&message);
 	cycle->group_ended(cycle->context, &end);
 	bt_buf_fini(&message);

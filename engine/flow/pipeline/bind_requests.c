@@ -70,7 +70,7 @@ static bool step(struct bt_bind_request_slot *slot, uint32_t tag, enum bt_bind_r
 	uint64_t expected = word_of(tag, from);
 
 	BT_INVARIANT(from != to);
-	BT_TESTPOINT("asks.step");
+	BT_TESTPOINT("bind_requests.step");
 	return bt_cas(&slot->word, &expected, word_of(tag, to));
 }
 
@@ -498,11 +498,11 @@ static struct bt_pod_ref part_of(const struct bt_bind_request_slot *slot, struct
  * gone. */
 static uint32_t find_pod(const struct bt_pipeline *p, const struct bt_bind_request_slot *slot, uint32_t part)
 {
-	const struct bt_pod_ref asked = part_of(slot, bt_buf_view(&slot->text), part);
-	uint32_t pod_ix = bt_engine_find_pod(p->engine, asked.namespace_, asked.name);
+	const struct bt_pod_ref ref = part_of(slot, bt_buf_view(&slot->text), part);
+	uint32_t pod_ix = bt_engine_find_pod(p->engine, ref.namespace_, ref.name);
 
-	return pod_ix != BT_NO_POD && bt_str_eq(bt_pipeline_pod_ref(p, pod_ix).uid, asked.uid) ? pod_ix
-											       : BT_NO_POD;
+	return pod_ix != BT_NO_POD && bt_str_eq(bt_pipeline_pod_ref(p, pod_ix).uid, ref.uid) ? pod_ix
+											     : BT_NO_POD;
 }
 
 /* Applies the answer to a release. After success, the source shows the claim's change; after failure, the
@@ -716,7 +716,8 @@ bool bt_bind_requests_send(struct bt_pipeline *p)
 		slot->sent = true;
 		slot->due_ns = p->now_ns + p->limits.bind_timeout_ns;
 		list_add(bind_requests, &bind_requests->waiting, slot);
-		BT_COUNT(p, ask_n, slot->kind == BT_BIND_REQUEST_BIND || slot->kind == BT_BIND_REQUEST_BOUND);
+		BT_COUNT(
+			p, bind_n, slot->kind == BT_BIND_REQUEST_BIND || slot->kind == BT_BIND_REQUEST_BOUND);
 		BT_COUNT(p, evict_n, slot->kind == BT_BIND_REQUEST_EVICT && !slot->releases);
 		BT_COUNT(p, check_n, slot->kind == BT_BIND_REQUEST_CHECK);
 		any = true;
@@ -749,7 +750,7 @@ static void bind_requests_give_up(struct bt_pipeline *p, struct bt_bind_request_
 }
 
 /* Ends an overdue binding if the source has shown its outcome, otherwise sends a check. */
-static void look_after(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
+static void follow_overdue(struct bt_pipeline *p, struct bt_bind_request_slot *slot)
 {
 	if (slot->kind != BT_BIND_REQUEST_BIND) { /* its pod may have been deleted */
 		bind_requests_give_up(p, slot);
@@ -793,7 +794,7 @@ bool bt_bind_requests_watch(struct bt_pipeline *p)
 		struct bt_bind_request_slot *slot = slot_at(bind_requests, bind_requests->overdue.first);
 
 		defer(p, slot, p->now_ns + p->limits.assume_ttl_ns);
-		look_after(p, slot);
+		follow_overdue(p, slot);
 		any = true;
 	}
 	return any;
@@ -823,7 +824,7 @@ static void push_answer(struct bt_pipeline *p, struct bt_bind_request_slot *slot
 
 	do {
 		slot->answer_next = last;
-		BT_TESTPOINT("asks.push_answer");
+		BT_TESTPOINT("bind_requests.push_answer");
 		/* EDGE bind_request.answers release: publishes the link and the reason. */
 	} while (!bt_cas(&p->bind_requests.answers, &last, slot->ix + 1));
 	bt_eventcount_wake(&p->schedule_park);
@@ -871,7 +872,7 @@ static void keep_claims(struct bt_bind_request_slot *slot, const struct bt_bindi
 }
 
 static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool eviction,
-	enum bt_bind_request_state state, const struct bt_binding_answer *said)
+	enum bt_bind_request_state state, const struct bt_binding_answer *response)
 {
 	uint32_t at = (uint32_t)handle, tag = (uint32_t)(handle >> 32);
 
@@ -893,19 +894,19 @@ static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool evicti
 	if (!step(slot, tag, BT_BIND_REQUEST_CALLED, state)) {
 		return bind_requests_reject(p, true);
 	}
-	size_t n = said->reason.len < BT_REASON_MAX - 1 ? said->reason.len : BT_REASON_MAX - 1;
-	memcpy(slot->reason, n ? said->reason.ptr : "", n);
+	size_t n = response->reason.len < BT_REASON_MAX - 1 ? response->reason.len : BT_REASON_MAX - 1;
+	memcpy(slot->reason, n ? response->reason.ptr : "", n);
 	slot->reason[n] = 0;
-	keep_claims(slot, said);
+	keep_claims(slot, response);
 	slot->answered_ns = bt_stage_latency_now(bt_pipeline_schedule_stages(p));
 	push_answer(p, slot);
 	return BT_OK;
 }
 
 enum bt_status bt_pipeline_answer(
-	struct bt_pipeline *p, uint64_t handle, const struct bt_binding_answer *said)
+	struct bt_pipeline *p, uint64_t handle, const struct bt_binding_answer *response)
 {
-	return answer(p, handle, false, said->bound ? BT_BIND_REQUEST_YES : BT_BIND_REQUEST_NO, said);
+	return answer(p, handle, false, response->bound ? BT_BIND_REQUEST_YES : BT_BIND_REQUEST_NO, response);
 }
 
 enum bt_status bt_pipeline_bound(struct bt_pipeline *p, uint64_t handle)

@@ -59,7 +59,7 @@ enum bt_status bt_limits_settle(struct bt_limits *limits, const char **out_name)
 		{"delta", &limits->delta, CAPACITY_MAX, true},
 		{"inbox", &limits->inbox, CAPACITY_MAX, true},
 		{"spent", &limits->spent, CAPACITY_MAX, true},
-		{"asks", &limits->bind_requests, CAPACITY_MAX, true},
+		{"bind_requests", &limits->bind_requests, CAPACITY_MAX, true},
 		{"bindings", &limits->bindings, CAPACITY_MAX, false},
 		{"tombstones", &limits->tombstones, CAPACITY_MAX, false},
 		{"batch", &limits->batch, CAPACITY_MAX, false},

@@ -63,7 +63,7 @@ static void make_rings(struct bt_pipeline *p)
 	for (uint32_t j = 0; j < limits->bind_threads; j++) {
 		bt_eventcount_init(&p->binders[j].park);
 		bt_ring_init(&p->binders[j].bind_requests, limits->bind_requests, sizeof(uint64_t),
-			name_of(p, "asks", j, 0));
+			name_of(p, "bind_requests", j, 0));
 		bt_ring_wake_by(&p->binders[j].bind_requests, bt_pipeline_park(p, &p->binders[j].park));
 	}
 	bt_ring_init(&p->decisions, limits->decisions ? limits->decisions : BT_RING_MIN_CAPACITY,
@@ -642,7 +642,7 @@ struct bt_pipeline_counts bt_pipeline_counts(const struct bt_pipeline *p)
 }
 
 /* Writes a ring's state if there is room. Returns: the number of rings so far. */
-static uint32_t look_at(const struct bt_ring *ring, struct bt_pipeline_ring *out, uint32_t cap, uint32_t n)
+static uint32_t read_ring(const struct bt_ring *ring, struct bt_pipeline_ring *out, uint32_t cap, uint32_t n)
 {
 	if (n < cap) {
 		const struct bt_ring_stats stats = bt_ring_stats_read(ring);
@@ -662,15 +662,15 @@ uint32_t bt_pipeline_rings(const struct bt_pipeline *p, struct bt_pipeline_ring 
 
 	for (uint32_t i = 0; i < p->limits.sources; i++) {
 		for (uint32_t j = 0; j < p->limits.ingest_threads; j++) {
-			n = look_at(&p->sources[i].feeds[j], out, cap, n);
-			n = look_at(&p->sources[i].deltas[j], out, cap, n);
+			n = read_ring(&p->sources[i].feeds[j], out, cap, n);
+			n = read_ring(&p->sources[i].deltas[j], out, cap, n);
 		}
 	}
-	n = look_at(&p->inbox, out, cap, n);
+	n = read_ring(&p->inbox, out, cap, n);
 	for (uint32_t j = 0; j < p->limits.bind_threads; j++) {
-		n = look_at(&p->binders[j].bind_requests, out, cap, n);
+		n = read_ring(&p->binders[j].bind_requests, out, cap, n);
 	}
-	return p->limits.decisions ? look_at(&p->decisions, out, cap, n) : n;
+	return p->limits.decisions ? read_ring(&p->decisions, out, cap, n) : n;
 }
 
 struct bt_intern *bt_pipeline_names(const struct bt_pipeline *p)

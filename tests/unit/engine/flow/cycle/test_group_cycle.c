@@ -781,7 +781,7 @@ static void assert_nobody_goes(void **state, const char *old, const char *ring, 
 	assert_int_equal(bt_engine_cache(t.engine)->view.usage->nodes[0].pod_n, 1);
 	assert_int_equal(bt_engine_cache(t.engine)->view.usage->nodes[1].pod_n, 2);
 	assert_int_equal(scheduled(&t), 3);
-	bt_engine_group_says(t.engine, &t.group, bt_str(""), &says);
+	bt_engine_group_summary(t.engine, &t.group, bt_str(""), &says);
 	assert_string_equal(says.ptr, why);
 	bt_buf_fini(&says);
 	end(&t);
