@@ -63,7 +63,7 @@ static const struct added *added_of(const struct bt_plugin *plugin)
 	return (const struct added *)(const void *)plugin;
 }
 
-static bool says_nothing(const struct added *added)
+static bool depends_on_anything(const struct added *added)
 {
 	return added->descriptor.depends == BERTH_PLUGIN_DEPENDS_ON_ANYTHING;
 }
@@ -158,7 +158,7 @@ static struct berth_plugin_pod pod_of(const struct out_of_tree_term *term, const
 		.facts.signature = term->signature,
 		.fields = added->descriptor.pod_fields};
 
-	if (says_nothing(added)) {
+	if (depends_on_anything(added)) {
 		pod.facts = term->facts;
 		pod.facts.signature = term->signature;
 		pod.fields = UINT32_MAX;
@@ -224,7 +224,7 @@ static void compile(const void *opaque, const struct bt_compile_env *env,
 	*term = (struct out_of_tree_term){.instance = instance, .signature = signature, .pod_ix = UINT32_MAX};
 	out->term = term;
 	out->pre_filter_error = out->score_error = instance->failed;
-	if (says_nothing(instance->added)) {
+	if (depends_on_anything(instance->added)) {
 		out->state = term;
 		instance->current = NULL; /* a freed plan may have had a term at the same address */
 	} else {
@@ -256,7 +256,7 @@ static const struct out_of_tree_term *current(const void *opaque, const struct b
 	const struct bt_pods_view *pods = view->usage->pods;
 	struct bt_compiled unused = {0};
 
-	if (says_nothing(term->instance->added) && pods &&
+	if (depends_on_anything(term->instance->added) && pods &&
 		(term->instance->current != term || term->pod_ix != *pods->cycle_ix)) {
 		pre_filter((void *)(uintptr_t)term, view, &unused);
 	}
@@ -265,7 +265,7 @@ static const struct out_of_tree_term *current(const void *opaque, const struct b
 
 /* ---- Filter and Score ---- */
 
-static enum berth_plugin_verdict ask(const struct out_of_tree_term *term, const struct bt_view *view,
+static enum berth_plugin_verdict call_filter(const struct out_of_tree_term *term, const struct bt_view *view,
 	uint32_t node_ix, struct berth_plugin_why *why)
 {
 	const struct instance *instance = term->instance;
@@ -295,11 +295,11 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 		enum berth_plugin_verdict verdict = BERTH_PLUGIN_UNSCHEDULABLE;
 
 		if (is_live(view, first + i)) {
-			verdict = ask(term, view, first + i, &unwanted);
+			verdict = call_filter(term, view, first + i, &unwanted);
 		}
 		pass[i] = verdict == BERTH_PLUGIN_SUCCESS;
 		if (BT_UNLIKELY(verdict > BERTH_PLUGIN_UNSCHEDULABLE_AND_UNRESOLVABLE) &&
-			says_nothing(term->instance->added)) {
+			depends_on_anything(term->instance->added)) {
 			term->instance->fails = true;
 		}
 	}
@@ -314,7 +314,7 @@ static const char *failure(const void *opaque, const struct bt_view *view, uint3
 	if (!term->instance->fails) {
 		return NULL;
 	}
-	if (ask(term, view, node_ix, &why) > BERTH_PLUGIN_UNSCHEDULABLE_AND_UNRESOLVABLE) {
+	if (call_filter(term, view, node_ix, &why) > BERTH_PLUGIN_UNSCHEDULABLE_AND_UNRESOLVABLE) {
 		text = keep(view, &why, "failed without a reason");
 	}
 	bt_buf_fini(&why.text);
@@ -328,7 +328,8 @@ static void reject(
 	const struct out_of_tree_term *term = current(opaque, view);
 	const struct bt_dictionary *dictionary = view->snapshot->dictionary;
 	struct berth_plugin_why why = {.wanted = true};
-	bool unresolvable = ask(term, view, node_ix, &why) == BERTH_PLUGIN_UNSCHEDULABLE_AND_UNRESOLVABLE;
+	bool unresolvable =
+		call_filter(term, view, node_ix, &why) == BERTH_PLUGIN_UNSCHEDULABLE_AND_UNRESOLVABLE;
 
 	if (!why.text.len) {
 		bt_buf_printf(&why.text, "node(s) didn't satisfy plugin %s", term->instance->added->name);
@@ -642,8 +643,8 @@ static void host_describe(struct added *added)
 		.reason = reason,
 		.score = d->score ? score : NULL,
 		.key = key,
-		.pre_filter = says_nothing(added) ? pre_filter : NULL,
-		.failure = says_nothing(added) && d->filter ? failure : NULL,
+		.pre_filter = depends_on_anything(added) ? pre_filter : NULL,
+		.failure = depends_on_anything(added) && d->filter ? failure : NULL,
 		.normalize_own = d->normalize == BERTH_PLUGIN_NORMALIZE_OWN ? normalize : NULL,
 	};
 	register_events(added);

@@ -13,7 +13,7 @@ static const char *text_of(const struct bt_dictionary *dictionary, uint32_t name
 	return bt_intern_str(dictionary->intern, name).ptr;
 }
 
-static void host_say(struct berth_plugin_why *why, const char *text)
+static void host_write_reason(struct berth_plugin_why *why, const char *text)
 {
 	if (why->wanted) {
 		bt_buf_text(&why->text, text);
@@ -252,7 +252,7 @@ const struct berth_plugin_host *bt_out_of_tree_host(void)
 		.size = sizeof(host),
 		.abi = BERTH_PLUGIN_ABI,
 		.version = BERTH_VERSION,
-		.say = host_say,
+		.say = host_write_reason,
 		.allocate = allocate,
 		.pod_name = pod_name,
 		.pod_uid = pod_uid,

@@ -341,7 +341,7 @@ struct bt_plugin_use {
 };
 
 /* Can the plugin refuse a pod without declaring what that depends on? */
-static inline bool bt_plugin_use_says_nothing(const struct bt_plugin_use *use)
+static inline bool bt_plugin_use_depends_on_anything(const struct bt_plugin_use *use)
 {
 	return ((use->filter && use->plugin->filter) || (use->pre_filter && use->plugin->pre_filter)) &&
 	       use->plugin->filter_depends == BT_DEPENDS_ON_ALL;

@@ -71,8 +71,8 @@ static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 }
 
 /* A group's object, or its Workload's, was deleted. */
-static void say_gone(const struct bt_pod_env *env, const char *word, const char *resource, struct bt_str name,
-	struct bt_buf *out_why)
+static void write_not_found(const struct bt_pod_env *env, const char *word, const char *resource,
+	struct bt_str name, struct bt_buf *out_why)
 {
 	bt_buf_printf(out_why, "failed to get %s %.*s/%.*s: %s.scheduling.k8s.io \"%.*s\" not found", word,
 		BT_STR_ARG(bt_view_str(env->view, env->signature->namespace_)), BT_STR_ARG(name), resource,
@@ -97,10 +97,11 @@ static enum bt_permit permit(const struct bt_pod_env *env, struct bt_buf *out_wh
 										     : BT_PERMIT_OK;
 	}
 	if (out_why && of_workload) {
-		say_gone(env, "workload", "workload", bt_view_str(env->view, group->workload), out_why);
+		write_not_found(
+			env, "workload", "workload", bt_view_str(env->view, group->workload), out_why);
 	} else if (out_why) {
-		say_gone(env, "podGroup", "podgroup", bt_view_str(env->view, env->signature->pod_group),
-			out_why);
+		write_not_found(env, "podGroup", "podgroup",
+			bt_view_str(env->view, env->signature->pod_group), out_why);
 	}
 	return BT_PERMIT_FAILS;
 }

@@ -83,7 +83,7 @@ static double fraction(int64_t used, int64_t alloc)
 }
 
 /* The score of a node by its balance with the pod and without it. */
-static int64_t worth(const struct balanced_allocation_term *term, int64_t after, int64_t before)
+static int64_t score_of(const struct balanced_allocation_term *term, int64_t after, int64_t before)
 {
 	if (term->state) {
 		return after;
@@ -101,7 +101,7 @@ static int64_t score_pair(
 	const double after[2] = {fraction(bt_wrap_add(used[0], items[0].request), alloc[0]),
 		fraction(bt_wrap_add(used[1], items[1].request), alloc[1])};
 
-	return worth(term, balance(after, 2), balance(before, 2));
+	return score_of(term, balance(after, 2), balance(before, 2));
 }
 
 static int64_t score_node(
@@ -125,7 +125,7 @@ static int64_t score_node(
 		after[n++] = fraction(bt_wrap_add(used, term->items[i].request), alloc);
 	}
 	BT_INVARIANT(n <= term->n);
-	return worth(term, balance(after, n), balance(before, n));
+	return score_of(term, balance(after, n), balance(before, n));
 }
 
 /* Both resources have cells, starting at first. */

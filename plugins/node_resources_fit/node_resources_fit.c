@@ -502,7 +502,7 @@ static bool frees_something(const struct bt_signature *waiting, const struct bt_
 }
 
 /* Do events on the node matter to the pod? A pod with a deferred resize depends on its own node only. */
-static bool looks_at(const struct bt_signature *waiting, uint32_t node)
+static bool depends_on_node(const struct bt_signature *waiting, uint32_t node)
 {
 	return waiting->resize_node == BT_NAME_NONE || waiting->resize_node == node;
 }
@@ -514,9 +514,9 @@ static bool after_pod_event(const struct bt_hint_env *env, const struct bt_clust
 
 	if (!now->signature) {
 		return bt_cluster_event_pod_placed(&event->pod.old) &&
-		       looks_at(env->signature, event->pod.old.node);
+		       depends_on_node(env->signature, event->pod.old.node);
 	}
-	if (!looks_at(env->signature, now->node)) {
+	if (!depends_on_node(env->signature, now->node)) {
 		return false;
 	}
 	/* A pod on a node is an assigned pod, even in its own events. */
@@ -569,7 +569,7 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_clu
 	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
 
 	BT_REQUIRE_HOT(new);
-	return looks_at(env->signature, new->name) && fits_empty(env, new) &&
+	return depends_on_node(env->signature, new->name) && fits_empty(env, new) &&
 	       (!old || has_grown(env, old, new));
 }
 
@@ -578,13 +578,13 @@ static bool after_scale_up(const struct bt_hint_env *env, const struct bt_cluste
 {
 	return env->signature->resize_node != BT_NAME_NONE &&
 	       (event->resource == BT_CLUSTER_EVENT_TARGET_POD ||
-		       looks_at(env->signature, event->pod.new.node));
+		       depends_on_node(env->signature, event->pod.new.node));
 }
 
 /* Prefix of a class's implicit resource name; the class's name follows. */
 #define CLASS_RESOURCE "deviceclass.resource.kubernetes.io/"
 
-static bool asks_for_class(
+static bool requests_class(
 	const struct bt_hint_env *env, const struct bt_cluster_event_object *class_, bool by_own_name)
 {
 	const struct bt_dictionary *dictionary = env->view->snapshot->dictionary;
@@ -609,7 +609,7 @@ static bool after_class_event(const struct bt_hint_env *env, const struct bt_clu
 	bool added = event->action == BT_ADD;
 
 	return (added || (event->object.changes & BT_CHANGED_EXTENDED_NAME)) &&
-	       asks_for_class(env, &event->object, added);
+	       requests_class(env, &event->object, added);
 }
 
 static const struct bt_registration events[] = {

@@ -279,7 +279,7 @@ static void bind_rules(struct pod_topology_spread_term *term, const struct bt_vi
 }
 
 /* Defaults apply when services or the owner select something. */
-static void look_at_workloads(struct pod_topology_spread_term *term, const struct bt_view *view)
+static void apply_default_selector(struct pod_topology_spread_term *term, const struct bt_view *view)
 {
 	BT_REQUIRE_HOT(term->defaults);
 	const struct bt_counting *counting = view->counting;
@@ -310,7 +310,7 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 		return;
 	}
 	if (term->defaults) {
-		look_at_workloads(term, view);
+		apply_default_selector(term, view);
 	} else if (!term->bound) {
 		bind_rules(term, view);
 	}

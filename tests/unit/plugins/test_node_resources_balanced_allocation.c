@@ -10,7 +10,7 @@ static const int slots[] = {BT_CPU, BT_MEMORY};
 static const struct bt_balanced_settings settings = {slots, 2, false}, as_is = {slots, 2, true};
 
 /* A node that the pod balances, and an empty one. */
-static void assert_worth(
+static void assert_scores(
 	struct fixture *f, const struct bt_balanced_settings *by, int64_t evened_out, int64_t empty)
 {
 	uint32_t n1 = fixture_node(f, "name: n1", "", "allocatable: {cpu: '4', memory: 8Gi, pods: '10'}");
@@ -26,12 +26,12 @@ static void assert_worth(
 
 static void evening_out_is_liked(void **state)
 {
-	assert_worth(*state, &settings, 83, 66);
+	assert_scores(*state, &settings, 83, 66);
 }
 
 static void a_node_is_worth_its_balance_where_a_release_has_it_so(void **state)
 {
-	assert_worth(*state, &as_is, 98, 82);
+	assert_scores(*state, &as_is, 98, 82);
 }
 
 static void a_pod_that_asks_for_nothing_skips(void **state)
