@@ -94,7 +94,7 @@ struct bt_device_judge {
 	void *(*create)(const struct bt_device_features *features);
 	void (*destroy)(void *judge);
 	/* Matches a selector. out_error: the reason of a failure. */
-	enum bt_device_answer (*ask)(void *judge, struct bt_intern *intern, uint32_t expression,
+	enum bt_device_answer (*match)(void *judge, struct bt_intern *intern, uint32_t expression,
 		uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);
 	/* Evaluates the expression of a derived attribute. Returns: BT_DEVICE_YES, with out_value
 	 * set except for its name; or a failure. Owns: lists live in arena; held holds the texts. */

@@ -1379,7 +1379,7 @@ static enum bt_device_answer match(void *context, uint32_t expression, uint32_t 
 	struct bt_device shown = *device;
 	shown.allow_multiple &= !single;
 	enum bt_device_answer answer =
-		d->judge->ask(d->judging, d->dictionary->intern, expression, driver, &shown, out_error);
+		d->judge->match(d->judging, d->dictionary->intern, expression, driver, &shown, out_error);
 	if (answer == BT_DEVICE_YES || answer == BT_DEVICE_NO) {
 		*kept = (uint8_t)(answer + 1);
 	}
@@ -1469,7 +1469,7 @@ void bt_devices_configure(
 {
 	BT_OWNED_BY_THREAD(&d->snapshot->owner);
 	BT_REQUIRE(!d->judge && d->view.claim_n == 0 && d->view.slice_n == 0 && d->class_n == 0);
-	BT_REQUIRE(judge && judge->create && judge->ask && judge->destroy);
+	BT_REQUIRE(judge && judge->create && judge->match && judge->destroy);
 	d->view.features = *features;
 	d->view.features.release = features->release ? features->release : bt_release_default();
 	d->judge = judge;

@@ -91,9 +91,9 @@ static inline bool bt_storage_counts_on(
 	if (in_tree == BT_IN_TREE_NONE) {
 		return true;
 	}
-	bool asks = storage->nodes_migrate_portworx && in_tree == BT_IN_TREE_PORTWORX;
+	bool migrates = storage->nodes_migrate_portworx && in_tree == BT_IN_TREE_PORTWORX;
 
-	return csi_node && (!asks || (csi_node->migrated >> in_tree & 1));
+	return csi_node && (!migrates || (csi_node->migrated >> in_tree & 1));
 }
 
 static inline uint64_t bt_disk_id(const struct bt_csi_disk *disk)

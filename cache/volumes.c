@@ -721,7 +721,7 @@ struct attach_visit {
 	struct node_state *node;
 };
 
-static bool looks_good(void *visitor, const struct bt_signature *signature)
+static bool attach_pod(void *visitor, const struct bt_signature *signature)
 {
 	const struct attach_visit *look = visitor;
 
@@ -760,7 +760,7 @@ static const struct bt_attached *attached(void *context, uint32_t node_ix)
 		node->facts = 0;
 		if (v->visit_in_order) {
 			v->visit_in_order(
-				v->order_context, node_ix, looks_good, &(struct attach_visit){v, node});
+				v->order_context, node_ix, attach_pod, &(struct attach_visit){v, node});
 		}
 	}
 	node->is.disk_n = sort_ids(node->disks, node->is.disk_n);
@@ -1000,7 +1000,7 @@ static struct volumes_place place_of(struct bt_volumes *v, enum bt_kind kind)
 }
 
 /* Updates data that depends on a deleted object. */
-static void tell_removal(struct bt_volumes *v, enum bt_kind kind, uint32_t ix)
+static void apply_removal(struct bt_volumes *v, enum bt_kind kind, uint32_t ix)
 {
 	switch (kind) {
 	case BT_KIND_PERSISTENT_VOLUME: {
@@ -1035,7 +1035,7 @@ enum bt_status bt_volumes_remove(struct bt_volumes *v, enum bt_kind kind, uint32
 	}
 	v->view.version++;
 	bool is_claim = kind == BT_KIND_PERSISTENT_VOLUME_CLAIM, was = !is_claim || v->view.claims[ix].live;
-	tell_removal(v, kind, ix);
+	apply_removal(v, kind, ix);
 	if (is_claim) {
 		own(v, &v->claims, ix, NULL);
 		vacate_claim(v, namespace_, name, ix);

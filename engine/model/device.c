@@ -297,7 +297,7 @@ static enum bt_allocation_mode mode_of(struct bt_str text)
 					     : BT_ALLOCATE_OTHER;
 }
 
-static void compile_ask(struct bt_name_refs *held, struct bt_arena *arena,
+static void compile_subrequest(struct bt_name_refs *held, struct bt_arena *arena,
 	const struct bt_device_subrequest_object *object, struct bt_device_subrequest *out)
 {
 	struct bt_toleration *tolerations =
@@ -359,7 +359,7 @@ static void keep_requests(struct bt_name_refs *held, struct bt_arena *arena,
 			bt_arena_zalloc(arena, from->first_available_n * sizeof(*alternatives));
 
 		for (uint32_t j = 0; j < from->first_available_n; j++) {
-			compile_ask(held, arena, &from->first_available[j], &alternatives[j]);
+			compile_subrequest(held, arena, &from->first_available[j], &alternatives[j]);
 			alternatives[j].path = path_of(held, from->name, from->first_available[j].name);
 		}
 		requests[i] = (struct bt_device_request){.name = bt_name_refs_add(held, from->name),
@@ -367,7 +367,7 @@ static void keep_requests(struct bt_name_refs *held, struct bt_arena *arena,
 			.alternatives = alternatives,
 			.alternative_n = from->first_available_n};
 		if (from->has_exactly) {
-			compile_ask(held, arena, &from->exactly, &requests[i].exactly);
+			compile_subrequest(held, arena, &from->exactly, &requests[i].exactly);
 		}
 	}
 	out->requests = requests;

@@ -38,8 +38,8 @@ struct allocator_place {
 };
 
 /* A request or subrequest. */
-struct asked {
-	const struct bt_device_subrequest *ask;
+struct requested {
+	const struct bt_device_subrequest *subrequest;
 	const struct bt_device_class *class_;
 	uint32_t name, parent; /* parent: BT_NAME_NONE for a request */
 	int64_t device_n;
@@ -51,8 +51,8 @@ struct asked {
 };
 
 struct allocator_wanted {
-	struct asked *asked; /* one, or one for each alternative */
-	uint32_t asked_n;
+	struct requested *requested; /* one, or one for each alternative */
+	uint32_t requested_n;
 	bool alternatives;
 };
 
@@ -81,7 +81,7 @@ struct constraint {
 /* A picked device. */
 struct picked {
 	struct allocator_place at;
-	const struct asked *asked;
+	const struct requested *requested;
 	uint32_t claim;
 	bool counted; /* it consumes counters, and no earlier share of the device does */
 };
@@ -239,15 +239,16 @@ static enum allocator_found selectors_match(struct allocator_search *s, uint32_t
 	return found;
 }
 
-static enum allocator_found look_at(struct allocator_search *s, uint32_t claim, const struct asked *asked,
-	const struct allocator_place *at)
+static enum allocator_found evaluate_selectors(struct allocator_search *s, uint32_t claim,
+	const struct requested *requested, const struct allocator_place *at)
 {
 	const struct bt_device *device = at->device;
 
-	BT_INVARIANT(asked->class_ && asked->ask);
-	enum allocator_found found = selectors_match(s, claim, asked->class_, &asked->class_->selectors, at);
+	BT_INVARIANT(requested->class_ && requested->subrequest);
+	enum allocator_found found =
+		selectors_match(s, claim, requested->class_, &requested->class_->selectors, at);
 	if (found == FOUND) {
-		found = selectors_match(s, claim, NULL, &asked->ask->selectors, at);
+		found = selectors_match(s, claim, NULL, &requested->subrequest->selectors, at);
 	}
 	if (found == FOUND && at->slice->per_device &&
 		!bt_device_reaches(s->view->snapshot, s->request->node_ix, device->node_name,
@@ -258,11 +259,11 @@ static enum allocator_found look_at(struct allocator_search *s, uint32_t claim, 
 }
 
 /* Source: isSelectable, v1.36.3. */
-static enum allocator_found selectable(struct allocator_search *s, uint32_t claim, const struct asked *asked,
-	const struct allocator_place *at)
+static enum allocator_found selectable(struct allocator_search *s, uint32_t claim,
+	const struct requested *requested, const struct allocator_place *at)
 {
 	const struct bt_device *device = at->device;
-	uint8_t *known = asked->found ? &asked->found[device->use_ix] : NULL;
+	uint8_t *known = requested->found ? &requested->found[device->use_ix] : NULL;
 
 	if (!s->store->features.binding_conditions && device->binding_condition_n) {
 		return NOTHING;
@@ -270,7 +271,7 @@ static enum allocator_found selectable(struct allocator_search *s, uint32_t clai
 	if (known && *known) {
 		return *known == 1 + FOUND ? FOUND : NOTHING;
 	}
-	enum allocator_found found = look_at(s, claim, asked, at);
+	enum allocator_found found = evaluate_selectors(s, claim, requested, at);
 	if (known && found != FAILED) {
 		*known = (uint8_t)(1 + found);
 	}
@@ -290,10 +291,10 @@ static struct bt_capacity_rounding rounding(const struct allocator_search *s)
 		.fractional = s->store->features.fractional_ranges};
 }
 
-static struct bt_quantity taken(
-	const struct allocator_search *s, const struct asked *asked, const struct bt_capacity *capacity)
+static struct bt_quantity taken(const struct allocator_search *s, const struct requested *requested,
+	const struct bt_capacity *capacity)
 {
-	return bt_capacity_taken(asked->ask, capacity, rounding(s));
+	return bt_capacity_taken(requested->subrequest, capacity, rounding(s));
 }
 
 /* What claims of the cluster and of this search consume of a capacity. */
@@ -308,7 +309,7 @@ static bt_nano taken_before(
 	}
 	for (uint32_t i = 0; device->allow_multiple && i < s->picked_n; i++) {
 		if (s->picked[i].at.device->use_ix == device->use_ix) {
-			sum += taken(s, s->picked[i].asked, capacity).nano;
+			sum += taken(s, s->picked[i].requested, capacity).nano;
 		}
 	}
 	return sum;
@@ -316,21 +317,21 @@ static bt_nano taken_before(
 
 /* Does the device have enough of every capacity? all: ignore other consumers. Source:
  * CmpRequestOverCapacity, v1.36.3. */
-static bool has_capacity(
-	const struct allocator_search *s, const struct asked *asked, const struct bt_device *device, bool all)
+static bool has_capacity(const struct allocator_search *s, const struct requested *requested,
+	const struct bt_device *device, bool all)
 {
 	if (!s->store->features.consumable_capacity) {
 		return true;
 	}
-	if (bt_capacity_unknown(asked->ask, device)) {
+	if (bt_capacity_unknown(requested->subrequest, device)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < device->capacity_n; i++) {
 		const struct bt_capacity *capacity = &device->capacities[i];
-		struct bt_quantity wanted = taken(s, asked, capacity);
+		struct bt_quantity wanted = taken(s, requested, capacity);
 		bt_nano before = all ? 0 : taken_before(s, device, capacity);
 
-		if (bt_capacity_violated(asked->ask, capacity, wanted, rounding(s)) ||
+		if (bt_capacity_violated(requested->subrequest, capacity, wanted, rounding(s)) ||
 			before + wanted.nano > capacity->value.nano) {
 			return false;
 		}
@@ -340,7 +341,7 @@ static bool has_capacity(
 
 /* Does upstream fail on the amount that the request takes of some capacity? Source:
  * CmpRequestOverCapacity, v1.37.2. */
-static bool capacity_fails(struct allocator_search *s, uint32_t claim, const struct asked *asked,
+static bool capacity_fails(struct allocator_search *s, uint32_t claim, const struct requested *requested,
 	const struct allocator_place *at, bool listing)
 {
 	const struct bt_device *device = at->device;
@@ -348,15 +349,15 @@ static bool capacity_fails(struct allocator_search *s, uint32_t claim, const str
 	bool fails = false;
 
 	if (!s->store->features.consumable_capacity || obeys(s, BT_RULE_ODD_CAPACITY_COUNTS) ||
-		bt_capacity_unknown(asked->ask, device)) {
+		bt_capacity_unknown(requested->subrequest, device)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < device->capacity_n && !fails; i++) {
 		const struct bt_capacity *capacity = &device->capacities[i];
 
-		fails = bt_capacity_fails(asked->ask, capacity, rounding(s), &why);
+		fails = bt_capacity_fails(requested->subrequest, capacity, rounding(s), &why);
 		if (fails) {
-			blame_request(s, claim, asked->name);
+			blame_request(s, claim, requested->name);
 			bt_buf_text(s->error, ": checking capacity for device ");
 			if (listing) {
 				bt_buf_printf(
@@ -409,10 +410,10 @@ static bool picked_for(const struct allocator_search *s, const struct bt_device 
 }
 
 /* Is the device in use? Requests with admin access only check picks for their own claim. */
-static bool occupied(const struct allocator_search *s, const struct asked *asked,
+static bool occupied(const struct allocator_search *s, const struct requested *requested,
 	const struct bt_device *device, uint32_t claim)
 {
-	return asked->ask->admin ? picked_for(s, device, claim) : in_use(s, device);
+	return requested->subrequest->admin ? picked_for(s, device, claim) : in_use(s, device);
 }
 
 /* ---- counters ---- */
@@ -608,13 +609,13 @@ static bool groups_fit(const struct allocator_search *s, const struct allocator_
 /* ---- taints and constraints ---- */
 
 static bool taint_repels(const struct allocator_search *s, const struct bt_taint *taint,
-	const struct bt_device_subrequest *ask)
+	const struct bt_device_subrequest *subrequest)
 {
 	const struct bt_intern *intern = s->view->snapshot->dictionary->intern;
 	bool tolerated = taint->effect != BT_NAME_NO_SCHEDULE && taint->effect != BT_NAME_NO_EXECUTE;
 
-	for (uint32_t i = 0; i < ask->toleration_n && !tolerated; i++) {
-		tolerated = bt_tolerates(intern, &ask->tolerations[i], taint, false);
+	for (uint32_t i = 0; i < subrequest->toleration_n && !tolerated; i++) {
+		tolerated = bt_tolerates(intern, &subrequest->tolerations[i], taint, false);
 	}
 	return !tolerated;
 }
@@ -622,7 +623,7 @@ static bool taint_repels(const struct allocator_search *s, const struct bt_taint
 /* Source: taintPreventsAllocation, v1.36.3. Upstream's tracker adds the taints of
  * DeviceTaintRules to slices. */
 static bool repels(const struct allocator_search *s, const struct allocator_place *at,
-	const struct bt_device_subrequest *ask)
+	const struct bt_device_subrequest *subrequest)
 {
 	const struct bt_device_store *store = s->store;
 	const struct bt_device *device = at->device;
@@ -631,11 +632,11 @@ static bool repels(const struct allocator_search *s, const struct allocator_plac
 	bool repelled = false;
 
 	for (uint32_t i = 0; store->features.taints && i < device->taint_n && !repelled; i++) {
-		repelled = taint_repels(s, &device->taints[i], ask);
+		repelled = taint_repels(s, &device->taints[i], subrequest);
 	}
 	while (store->features.taint_rules && !repelled &&
 		(of_rule = store->next_taint(store->context, at->slice, device, &cursor))) {
-		repelled = taint_repels(s, of_rule, ask);
+		repelled = taint_repels(s, of_rule, subrequest);
 	}
 	return repelled;
 }
@@ -788,17 +789,17 @@ static bool add_distinct(const struct allocator_search *s, struct constraint *co
 	return true;
 }
 
-static uint32_t base_name(const struct asked *asked)
+static uint32_t base_name(const struct requested *requested)
 {
-	return asked->parent ? asked->parent : asked->name;
+	return requested->parent ? requested->parent : requested->name;
 }
 
 /* The request's expression for a derived attribute; BT_NAME_NONE: it has none. */
-static uint32_t expression_of(const struct asked *asked, uint32_t attribute)
+static uint32_t expression_of(const struct requested *requested, uint32_t attribute)
 {
-	for (uint32_t i = asked->ask->derived_n; i-- > 0;) {
-		if (asked->ask->derived[i].name == attribute) {
-			return asked->ask->derived[i].expression;
+	for (uint32_t i = requested->subrequest->derived_n; i-- > 0;) {
+		if (requested->subrequest->derived[i].name == attribute) {
+			return requested->subrequest->derived[i].expression;
 		}
 	}
 	return BT_NAME_NONE;
@@ -828,40 +829,41 @@ static bool derive(struct allocator_search *s, uint32_t expression, uint32_t att
 }
 
 static enum allocator_found add_constraint(struct allocator_search *s, struct claim_state *claim,
-	const struct asked *asked, uint32_t i, const struct allocator_place *at)
+	const struct requested *requested, uint32_t i, const struct allocator_place *at)
 {
 	struct constraint *constraint = &claim->constraints[i];
 	const struct bt_attribute *attribute;
 
-	if (!asked->constrained[i]) {
+	if (!requested->constrained[i]) {
 		return FOUND;
 	}
 	uint32_t expression = s->store->features.derived_attributes
-				      ? expression_of(asked, constraint->is->attribute)
+				      ? expression_of(requested, constraint->is->attribute)
 				      : BT_NAME_NONE;
 	if (!expression) {
 		attribute = bt_device_attribute(at->device, at->slice->driver, constraint->is);
 	} else if (!derive(s, expression, constraint->is->attribute, at, &attribute)) {
 		return FAILED;
 	}
-	bool added = attribute && (constraint->is->kind == BT_CONSTRAINT_MATCH
-						  ? add_match(s, constraint, attribute)
-						  : add_distinct(s, constraint, base_name(asked), attribute));
+	bool added =
+		attribute && (constraint->is->kind == BT_CONSTRAINT_MATCH
+					     ? add_match(s, constraint, attribute)
+					     : add_distinct(s, constraint, base_name(requested), attribute));
 	return added ? FOUND : NOTHING;
 }
 
-static void remove_constraints(struct claim_state *claim, const struct asked *asked, uint32_t n)
+static void remove_constraints(struct claim_state *claim, const struct requested *requested, uint32_t n)
 {
 	for (uint32_t i = n; i-- > 0;) {
 		struct constraint *constraint = &claim->constraints[i];
 
-		if (!asked->constrained[i]) {
+		if (!requested->constrained[i]) {
 			continue;
 		}
 		BT_INVARIANT(constraint->device_n > 0);
 		constraint->device_n--;
 		for (uint32_t j = constraint->seen_n; j-- > 0;) {
-			if (constraint->seen[j].request == base_name(asked)) {
+			if (constraint->seen[j].request == base_name(requested)) {
 				constraint->seen[j] = constraint->seen[--constraint->seen_n];
 				break;
 			}
@@ -876,7 +878,7 @@ struct undo {
 	bool counters, marked;
 };
 
-static void put_back(struct allocator_search *s, uint32_t claim, const struct asked *asked,
+static void put_back(struct allocator_search *s, uint32_t claim, const struct requested *requested,
 	const struct allocator_place *at, struct undo undo)
 {
 	BT_INVARIANT(s->picked_n > 0 && s->claims[claim].result_n > 0);
@@ -889,7 +891,7 @@ static void put_back(struct allocator_search *s, uint32_t claim, const struct as
 		BT_INVARIANT(s->store->marks[at->device->use_ix] > 0);
 		s->store->marks[at->device->use_ix]--;
 	}
-	remove_constraints(state, asked, s->request->claims[claim].constraint_n);
+	remove_constraints(state, requested, s->request->claims[claim].constraint_n);
 	if (undo.counters && !(obeys(s, BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS) && shareable(s, at->device))) {
 		consume(counters_of(s, at->pool), at->device, -1);
 	}
@@ -897,12 +899,12 @@ static void put_back(struct allocator_search *s, uint32_t claim, const struct as
 
 /* A constraint fails. With mode All, which needs every device, that is an error. */
 static enum allocator_found unconstrained(struct allocator_search *s, uint32_t claim,
-	const struct asked *asked, const struct allocator_place *at, bool must)
+	const struct requested *requested, const struct allocator_place *at, bool must)
 {
 	if (!must) {
 		return NOTHING;
 	}
-	blame_request(s, claim, asked->name);
+	blame_request(s, claim, requested->name);
 	bt_buf_text(s->error, ": cannot add device ");
 	add_place(s, at);
 	bt_buf_text(s->error, " because a claim constraint would not be satisfied");
@@ -922,16 +924,16 @@ static bool lacks_operations(const struct allocator_search *s, const struct allo
 
 /* Picks a selectable device unless a check fails. must: mode All needs this device. Source:
  * allocateDevice, v1.36.3. */
-static enum allocator_found pick(struct allocator_search *s, uint32_t claim, const struct asked *asked,
-	const struct allocator_place *at, bool must, struct undo *out_undo)
+static enum allocator_found pick(struct allocator_search *s, uint32_t claim,
+	const struct requested *requested, const struct allocator_place *at, bool must, struct undo *out_undo)
 {
 	const struct bt_device *device = at->device;
 	struct claim_state *state = &s->claims[claim];
 	bool shares = shareable(s, device);
 	struct undo undo = {.marked = !shares};
 
-	if ((asked->ask->admin && !shares && picked_for(s, device, claim)) ||
-		(!asked->ask->admin && in_use(s, device)) ||
+	if ((requested->subrequest->admin && !shares && picked_for(s, device, claim)) ||
+		(!requested->subrequest->admin && in_use(s, device)) ||
 		(device->consumes && !s->store->features.partitionable) || lacks_operations(s, at)) {
 		return NOTHING;
 	}
@@ -941,20 +943,20 @@ static enum allocator_found pick(struct allocator_search *s, uint32_t claim, con
 		}
 		undo.counters = true;
 	}
-	enum allocator_found found = repels(s, at, asked->ask) ? NOTHING : FOUND;
+	enum allocator_found found = repels(s, at, requested->subrequest) ? NOTHING : FOUND;
 	uint32_t added = 0;
 	for (; found == FOUND && added < s->request->claims[claim].constraint_n; added++) {
-		found = add_constraint(s, state, asked, added, at);
+		found = add_constraint(s, state, requested, added, at);
 		if (found != FOUND) {
-			found = found == FAILED ? FAILED : unconstrained(s, claim, asked, at, must);
+			found = found == FAILED ? FAILED : unconstrained(s, claim, requested, at, must);
 			break;
 		}
 	}
-	if (found == FOUND && !has_capacity(s, asked, device, false)) {
+	if (found == FOUND && !has_capacity(s, requested, device, false)) {
 		found = NOTHING;
 	}
 	if (found != FOUND) {
-		remove_constraints(state, asked, added);
+		remove_constraints(state, requested, added);
 		if (undo.counters && !obeys(s, BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS)) {
 			consume(counters_of(s, at->pool), device, -1);
 		}
@@ -964,7 +966,7 @@ static enum allocator_found pick(struct allocator_search *s, uint32_t claim, con
 		s->store->marks[device->use_ix]++;
 	}
 	BT_INVARIANT(s->picked_n < s->request->claim_n * RESULTS_MAX && state->result_n < RESULTS_MAX);
-	s->picked[s->picked_n++] = (struct picked){*at, asked, claim, undo.counters};
+	s->picked[s->picked_n++] = (struct picked){*at, requested, claim, undo.counters};
 	state->result_n++;
 	*out_undo = undo;
 	return FOUND;
@@ -1037,11 +1039,12 @@ static struct bt_device_result result_of(struct allocator_search *s, const struc
 {
 	const struct bt_device *device = picked->at.device;
 	struct bt_device_result result = {
-		.request = picked->asked->parent ? picked->asked->ask->path : picked->asked->name,
+		.request = picked->requested->parent ? picked->requested->subrequest->path
+						     : picked->requested->name,
 		.driver = picked->at.slice->driver,
 		.pool = picked->at.slice->pool,
 		.device = device->name,
-		.admin = picked->asked->ask->admin,
+		.admin = picked->requested->subrequest->admin,
 	};
 
 	if (shareable(s, device)) {
@@ -1050,7 +1053,7 @@ static struct bt_device_result result_of(struct allocator_search *s, const struc
 
 		for (uint32_t i = 0; i < device->capacity_n; i++) {
 			consumed[i] = (struct bt_consumed){device->capacities[i].name,
-				taken(s, picked->asked, &device->capacities[i]).nano};
+				taken(s, picked->requested, &device->capacities[i]).nano};
 		}
 		result.share = BT_NAME_EMPTY;
 		result.consumed = consumed;
@@ -1103,9 +1106,9 @@ static enum allocator_found write_down(struct allocator_search *s)
 
 static enum allocator_found search_from(struct allocator_search *s, struct position at, struct location from);
 
-static const struct asked *asked_at(const struct allocator_search *s, const struct position *at)
+static const struct requested *requested_at(const struct allocator_search *s, const struct position *at)
 {
-	return &s->claims[at->claim].wanted[at->request].asked[at->alternative];
+	return &s->claims[at->claim].wanted[at->request].requested[at->alternative];
 }
 
 static enum allocator_found next_claim(struct allocator_search *s, uint32_t claim)
@@ -1124,7 +1127,7 @@ static enum allocator_found search_alternatives(struct allocator_search *s, stru
 	bool all_too_many = true;
 
 	at.inside = true;
-	for (at.alternative = 0; at.alternative < wanted->asked_n; at.alternative++) {
+	for (at.alternative = 0; at.alternative < wanted->requested_n; at.alternative++) {
 		enum allocator_found found = search_from(s, at, (struct location){0});
 
 		if (found != TOO_MANY && found != NOTHING) {
@@ -1139,25 +1142,25 @@ static enum allocator_found search_alternatives(struct allocator_search *s, stru
 static enum allocator_found go_on(struct allocator_search *s, struct position at,
 	const struct allocator_place *place, struct undo undo, struct location next)
 {
-	const struct asked *asked = asked_at(s, &at);
+	const struct requested *requested = requested_at(s, &at);
 
 	at.device++;
-	if (asked->ask->mode == BT_ALLOCATE_ALL && obeys(s, BT_RULE_ALL_RESTARTS_ALTERNATIVES)) {
+	if (requested->subrequest->mode == BT_ALLOCATE_ALL && obeys(s, BT_RULE_ALL_RESTARTS_ALTERNATIVES)) {
 		at.alternative = 0;
 	}
 	enum allocator_found found = search_from(s, at, next);
-	put_back(s, at.claim, asked, place, undo);
+	put_back(s, at.claim, requested, place, undo);
 	return found;
 }
 
 static enum allocator_found take_all(struct allocator_search *s, struct position at)
 {
-	const struct asked *asked = asked_at(s, &at);
-	const struct allocator_place *place = &asked->all[at.device];
+	const struct requested *requested = requested_at(s, &at);
+	const struct allocator_place *place = &requested->all[at.device];
 	struct undo undo;
-	enum allocator_found found = pick(s, at.claim, asked, place, true, &undo);
+	enum allocator_found found = pick(s, at.claim, requested, place, true, &undo);
 
-	BT_INVARIANT(at.device < asked->device_n && asked->all);
+	BT_INVARIANT(at.device < requested->device_n && requested->all);
 	return found == FOUND ? go_on(s, at, place, undo, (struct location){0}) : found;
 }
 
@@ -1165,21 +1168,22 @@ static enum allocator_found take_all(struct allocator_search *s, struct position
 static enum allocator_found try_device(struct allocator_search *s, struct position at,
 	const struct allocator_place *place, struct location next, bool *out_go_on)
 {
-	const struct asked *asked = asked_at(s, &at);
+	const struct requested *requested = requested_at(s, &at);
 	struct undo undo;
 
 	*out_go_on = false;
 	s->step_n++;
-	enum allocator_found found =
-		occupied(s, asked, place->device, at.claim) ? NOTHING : selectable(s, at.claim, asked, place);
-	if (found == FOUND && capacity_fails(s, at.claim, asked, place, false)) {
+	enum allocator_found found = occupied(s, requested, place->device, at.claim)
+					     ? NOTHING
+					     : selectable(s, at.claim, requested, place);
+	if (found == FOUND && capacity_fails(s, at.claim, requested, place, false)) {
 		found = FAILED;
 	}
-	if (found == FOUND && !has_capacity(s, asked, place->device, false)) {
+	if (found == FOUND && !has_capacity(s, requested, place->device, false)) {
 		found = NOTHING;
 	}
 	if (found == FOUND) {
-		found = pick(s, at.claim, asked, place, false, &undo);
+		found = pick(s, at.claim, requested, place, false, &undo);
 	}
 	if (found == FOUND) {
 		found = go_on(s, at, place, undo, next);
@@ -1229,17 +1233,17 @@ static enum allocator_found search_request(
 	if (wanted->alternatives && !at.inside) {
 		return search_alternatives(s, at);
 	}
-	const struct asked *asked = asked_at(s, &at);
-	bool all = asked->ask->mode == BT_ALLOCATE_ALL;
+	const struct requested *requested = requested_at(s, &at);
+	bool all = requested->subrequest->mode == BT_ALLOCATE_ALL;
 
-	if (all && asked->device_n == 0) {
+	if (all && requested->device_n == 0) {
 		return NOTHING;
 	}
-	if (at.device >= asked->device_n) {
+	if (at.device >= requested->device_n) {
 		return search_from(s, (struct position){.claim = at.claim, .request = at.request + 1},
 			(struct location){0});
 	}
-	if (s->claims[at.claim].result_n + asked->device_n - at.device > RESULTS_MAX) {
+	if (s->claims[at.claim].result_n + requested->device_n - at.device > RESULTS_MAX) {
 		return TOO_MANY;
 	}
 	return all ? take_all(s, at) : search_device(s, at, from);
@@ -1276,8 +1280,8 @@ static enum allocator_found search_from(struct allocator_search *s, struct posit
 /* ---- requests ---- */
 
 /* Adds the devices of the pool that a request of mode All must get. */
-static enum allocator_found add_all(
-	struct allocator_search *s, uint32_t claim, struct asked *asked, const struct bt_device_pool *pool)
+static enum allocator_found add_all(struct allocator_search *s, uint32_t claim, struct requested *requested,
+	const struct bt_device_pool *pool)
 {
 	bool full = !obeys(s, BT_RULE_ALL_LEAVES_OUT_WHAT_IS_FULL);
 
@@ -1286,21 +1290,21 @@ static enum allocator_found add_all(
 
 		for (uint32_t j = 0; j < slice->device_n; j++) {
 			const struct allocator_place place = {pool, slice, &slice->devices[j]};
-			enum allocator_found found = selectable(s, claim, asked, &place);
+			enum allocator_found found = selectable(s, claim, requested, &place);
 
 			if (found == FAILED ||
-				(found == FOUND && capacity_fails(s, claim, asked, &place, true))) {
+				(found == FOUND && capacity_fails(s, claim, requested, &place, true))) {
 				return FAILED;
 			}
-			if (found == FOUND && has_capacity(s, asked, place.device, full)) {
-				asked->all[asked->device_n++] = place;
+			if (found == FOUND && has_capacity(s, requested, place.device, full)) {
+				requested->all[requested->device_n++] = place;
 			}
 		}
 	}
 	return FOUND;
 }
 
-static enum allocator_found list_all(struct allocator_search *s, uint32_t claim, struct asked *asked)
+static enum allocator_found list_all(struct allocator_search *s, uint32_t claim, struct requested *requested)
 {
 	size_t n = 0;
 
@@ -1311,13 +1315,13 @@ static enum allocator_found list_all(struct allocator_search *s, uint32_t claim,
 			n += s->store->slices[pool->slices[j]].device_n;
 		}
 	}
-	BT_INVARIANT(asked->device_n == 0);
-	asked->all = bt_arena_alloc(s->arena, n * sizeof(*asked->all), 8);
+	BT_INVARIANT(requested->device_n == 0);
+	requested->all = bt_arena_alloc(s->arena, n * sizeof(*requested->all), 8);
 	for (uint32_t i = 0; i < s->pools->n; i++) {
 		const struct bt_device_pool *pool = &s->pools->items[i];
 
 		if (pool->incomplete || pool->invalid) {
-			blame_request(s, claim, asked->name);
+			blame_request(s, claim, requested->name);
 			bt_buf_printf(s->error,
 				": asks for all devices, but resource pool %.*s/%.*s is currently %s",
 				BT_STR_ARG(allocator_text_of(s, pool->driver)),
@@ -1325,46 +1329,47 @@ static enum allocator_found list_all(struct allocator_search *s, uint32_t claim,
 				pool->incomplete ? "being updated" : "invalid");
 			return FAILED;
 		}
-		if (add_all(s, claim, asked, pool) == FAILED) {
+		if (add_all(s, claim, requested, pool) == FAILED) {
 			return FAILED;
 		}
 	}
-	BT_INVARIANT((size_t)asked->device_n <= n);
+	BT_INVARIANT((size_t)requested->device_n <= n);
 	return FOUND;
 }
 
 /* Source: validateDeviceRequest, v1.36.3. */
-static enum allocator_found check_asked(struct allocator_search *s, uint32_t claim, struct asked *asked)
+static enum allocator_found check_requested(
+	struct allocator_search *s, uint32_t claim, struct requested *requested)
 {
-	const struct bt_device_subrequest *ask = asked->ask;
+	const struct bt_device_subrequest *subrequest = requested->subrequest;
 
-	if (ask->derived_n && !s->store->features.derived_attributes &&
+	if (subrequest->derived_n && !s->store->features.derived_attributes &&
 		obeys(s, BT_RULE_DERIVED_ATTRIBUTES_FAIL)) {
-		blame_request(s, claim, asked->name);
+		blame_request(s, claim, requested->name);
 		bt_buf_text(
 			s->error, ": cannot handle request with derived attributes, the feature is disabled");
 		return FAILED;
 	}
-	for (uint32_t i = 0; i < ask->selectors.n; i++) {
-		if (!ask->selectors.expressions[i]) {
-			blame_request(s, claim, asked->name);
+	for (uint32_t i = 0; i < subrequest->selectors.n; i++) {
+		if (!subrequest->selectors.expressions[i]) {
+			blame_request(s, claim, requested->name);
 			bt_buf_printf(s->error,
 				", selector #%u: CEL expression empty (unsupported selector type?)", i);
 			return FAILED;
 		}
 	}
-	if (!s->store->features.admin_access && ask->has_admin && !asked->parent) {
-		blame_request(s, claim, asked->name);
+	if (!s->store->features.admin_access && subrequest->has_admin && !requested->parent) {
+		blame_request(s, claim, requested->name);
 		bt_buf_text(s->error, ": admin access is requested, but the feature is disabled");
 		return FAILED;
 	}
-	asked->class_ = bt_device_store_class(s->store, ask->class_);
-	if (!asked->class_) {
-		blame_request(s, claim, asked->name);
-		if (ask->class_ == BT_NAME_EMPTY) {
+	requested->class_ = bt_device_store_class(s->store, subrequest->class_);
+	if (!requested->class_) {
+		blame_request(s, claim, requested->name);
+		if (subrequest->class_ == BT_NAME_EMPTY) {
 			bt_buf_text(s->error, ": missing device class name (unsupported request type?)");
 		} else {
-			struct bt_str name = allocator_text_of(s, ask->class_);
+			struct bt_str name = allocator_text_of(s, subrequest->class_);
 
 			bt_buf_printf(s->error,
 				": could not retrieve device class %.*s: "
@@ -1373,18 +1378,18 @@ static enum allocator_found check_asked(struct allocator_search *s, uint32_t cla
 		}
 		return FAILED;
 	}
-	switch (ask->mode) {
+	switch (subrequest->mode) {
 	case BT_ALLOCATE_EXACT_COUNT:
-		asked->device_n = ask->count;
+		requested->device_n = subrequest->count;
 		return FOUND;
 	case BT_ALLOCATE_ALL:
-		return list_all(s, claim, asked);
+		return list_all(s, claim, requested);
 	case BT_ALLOCATE_OTHER:
 		break;
 	}
-	blame_request(s, claim, asked->name);
-	bt_buf_printf(
-		s->error, ": unsupported count mode %.*s", BT_STR_ARG(allocator_text_of(s, ask->mode_text)));
+	blame_request(s, claim, requested->name);
+	bt_buf_printf(s->error, ": unsupported count mode %.*s",
+		BT_STR_ARG(allocator_text_of(s, subrequest->mode_text)));
 	return FAILED;
 }
 
@@ -1414,10 +1419,10 @@ static bool capacity_disabled(
 
 /* Does the constraint apply to this request? One without names applies to all. */
 static bool names(const struct allocator_search *s, const struct bt_device_constraint *constraint,
-	const struct asked *asked)
+	const struct requested *requested)
 {
-	struct bt_str name = allocator_text_of(s, asked->name),
-		      parent = allocator_text_of(s, base_name(asked));
+	struct bt_str name = allocator_text_of(s, requested->name),
+		      parent = allocator_text_of(s, base_name(requested));
 
 	for (uint32_t i = 0; i < constraint->request_n; i++) {
 		struct bt_str at = allocator_text_of(s, constraint->requests[i]);
@@ -1425,7 +1430,7 @@ static bool names(const struct allocator_search *s, const struct bt_device_const
 		if (bt_str_eq(at, parent)) {
 			return true;
 		}
-		if (asked->parent && at.len == parent.len + 1 + name.len && at.ptr[parent.len] == '/' &&
+		if (requested->parent && at.len == parent.len + 1 + name.len && at.ptr[parent.len] == '/' &&
 			bt_str_eq(bt_str_sub(at, 0, parent.len), parent) &&
 			bt_str_eq(bt_str_sub(at, parent.len + 1, at.len), name)) {
 			return true;
@@ -1434,15 +1439,16 @@ static bool names(const struct allocator_search *s, const struct bt_device_const
 	return constraint->request_n == 0;
 }
 
-static enum allocator_found add_asked(struct allocator_search *s, uint32_t claim, struct asked *asked)
+static enum allocator_found add_requested(
+	struct allocator_search *s, uint32_t claim, struct requested *requested)
 {
 	const struct bt_wanted_claim *wanted = &s->request->claims[claim];
 
-	asked->constrained = bt_arena_zalloc(s->arena, wanted->constraint_n);
+	requested->constrained = bt_arena_zalloc(s->arena, wanted->constraint_n);
 	for (uint32_t i = 0; i < wanted->constraint_n; i++) {
-		asked->constrained[i] = names(s, &wanted->constraints[i], asked);
+		requested->constrained[i] = names(s, &wanted->constraints[i], requested);
 	}
-	return check_asked(s, claim, asked);
+	return check_requested(s, claim, requested);
 }
 
 /* Where the first two alternatives have mode All, upstream lists the devices of both by
@@ -1465,8 +1471,8 @@ static enum allocator_found add_request(
 	struct allocator_wanted *wanted = &s->claims[claim].wanted[ix];
 
 	wanted->alternatives = request->alternative_n > 0;
-	wanted->asked_n = wanted->alternatives ? request->alternative_n : 1;
-	wanted->asked = bt_arena_zalloc(s->arena, wanted->asked_n * sizeof(*wanted->asked));
+	wanted->requested_n = wanted->alternatives ? request->alternative_n : 1;
+	wanted->requested = bt_arena_zalloc(s->arena, wanted->requested_n * sizeof(*wanted->requested));
 	if (!s->store->features.prioritized_list && wanted->alternatives) {
 		blame_request(s, claim, request->name);
 		bt_buf_text(s->error, ": has subrequests, but the DRAPrioritizedList feature is disabled");
@@ -1478,20 +1484,21 @@ static enum allocator_found add_request(
 	}
 	*out_least = INT64_MAX;
 	uint8_t *found = share_found(s, request);
-	for (uint32_t i = 0; i < wanted->asked_n; i++) {
-		struct asked *asked = &wanted->asked[i];
+	for (uint32_t i = 0; i < wanted->requested_n; i++) {
+		struct requested *requested = &wanted->requested[i];
 
-		*asked = wanted->alternatives
-				 ? (struct asked){.ask = &request->alternatives[i],
-					   .name = request->alternatives[i].name,
-					   .parent = request->name}
-				 : (struct asked){.ask = &request->exactly, .name = request->name};
-		asked->found = i < 2 ? found : NULL;
-		if (add_asked(s, claim, asked) == FAILED) {
+		*requested =
+			wanted->alternatives
+				? (struct requested){.subrequest = &request->alternatives[i],
+					  .name = request->alternatives[i].name,
+					  .parent = request->name}
+				: (struct requested){.subrequest = &request->exactly, .name = request->name};
+		requested->found = i < 2 ? found : NULL;
+		if (add_requested(s, claim, requested) == FAILED) {
 			return FAILED;
 		}
-		asked->found = NULL; /* The search itself evaluates selectors again. */
-		*out_least = asked->device_n < *out_least ? asked->device_n : *out_least;
+		requested->found = NULL; /* The search itself evaluates selectors again. */
+		*out_least = requested->device_n < *out_least ? requested->device_n : *out_least;
 	}
 	return FOUND;
 }

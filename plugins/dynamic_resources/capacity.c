@@ -47,21 +47,21 @@ static int64_t count_of(struct bt_quantity quantity, bool milli)
 }
 
 /* Rounds up to min, and above it to whole steps. A step of 0, which the API rejects, means no step. */
-static struct bt_quantity round_range(const struct bt_request_policy *policy, struct bt_quantity asked,
+static struct bt_quantity round_range(const struct bt_request_policy *policy, struct bt_quantity requested,
 	struct bt_capacity_rounding rounding)
 {
 	bool milli = counts_milli(policy, rounding);
 
-	if (bt_quantity_cmp(asked, policy->min) < 0) {
+	if (bt_quantity_cmp(requested, policy->min) < 0) {
 		return policy->min;
 	}
 	int64_t step = policy->has_step ? count_of(policy->step, milli) : 0;
 	if (step == 0) {
-		return asked;
+		return requested;
 	}
-	BT_INVARIANT(bt_quantity_cmp(asked, policy->min) >= 0);
+	BT_INVARIANT(bt_quantity_cmp(requested, policy->min) >= 0);
 	int64_t min = count_of(policy->min, milli);
-	int64_t added = bt_wrap_sub(count_of(asked, milli), min);
+	int64_t added = bt_wrap_sub(count_of(requested, milli), min);
 	int64_t n = bt_wrap_div(added, step);
 	if (bt_wrap_mul(n, step) != added) {
 		n = bt_wrap_add(n, 1);
@@ -71,46 +71,46 @@ static struct bt_quantity round_range(const struct bt_request_policy *policy, st
 	return milli ? thousandths(sum, format) : whole(sum, format);
 }
 
-static struct bt_quantity round_values(const struct bt_request_policy *policy, struct bt_quantity asked)
+static struct bt_quantity round_values(const struct bt_request_policy *policy, struct bt_quantity requested)
 {
 	for (uint32_t i = 0; i < policy->value_n; i++) {
-		if (bt_quantity_cmp(asked, policy->values[i]) <= 0) {
+		if (bt_quantity_cmp(requested, policy->values[i]) <= 0) {
 			return policy->values[i];
 		}
 	}
-	return asked;
+	return requested;
 }
 
-static const struct bt_quantity *asked_of(const struct bt_device_subrequest *ask, uint32_t name)
+static const struct bt_quantity *requested_of(const struct bt_device_subrequest *request, uint32_t name)
 {
-	for (uint32_t i = 0; i < ask->capacity_n; i++) {
-		if (ask->capacities[i].name == name) {
-			return &ask->capacities[i].quantity;
+	for (uint32_t i = 0; i < request->capacity_n; i++) {
+		if (request->capacities[i].name == name) {
+			return &request->capacities[i].quantity;
 		}
 	}
 	return NULL;
 }
 
-struct bt_quantity bt_capacity_taken(const struct bt_device_subrequest *ask,
+struct bt_quantity bt_capacity_taken(const struct bt_device_subrequest *request,
 	const struct bt_capacity *capacity, struct bt_capacity_rounding rounding)
 {
 	const struct bt_request_policy *policy = &capacity->policy;
-	const struct bt_quantity *asked = asked_of(ask, capacity->name);
+	const struct bt_quantity *requested = requested_of(request, capacity->name);
 
-	if (!asked) {
+	if (!requested) {
 		return policy->there && policy->has_default ? policy->default_ : capacity->value;
 	}
 	if (!policy->there) {
-		return *asked;
+		return *requested;
 	}
 	if (policy->has_range && policy->has_min) {
-		return round_range(policy, *asked, rounding);
+		return round_range(policy, *requested, rounding);
 	}
-	return policy->has_values ? round_values(policy, *asked) : *asked;
+	return policy->has_values ? round_values(policy, *requested) : *requested;
 }
 
 /* Does rounding overflow 64 bits? */
-static bool range_fails(const struct bt_request_policy *policy, struct bt_quantity asked,
+static bool range_fails(const struct bt_request_policy *policy, struct bt_quantity requested,
 	struct bt_capacity_rounding rounding, struct bt_buf *out_why)
 {
 	bool milli = counts_milli(policy, rounding);
@@ -118,17 +118,17 @@ static bool range_fails(const struct bt_request_policy *policy, struct bt_quanti
 	int64_t min = count_of(policy->min, milli);
 	const char *before = NULL, *after = "";
 
-	if (bt_quantity_cmp(asked, policy->min) < 0 || step == 0) {
+	if (bt_quantity_cmp(requested, policy->min) < 0 || step == 0) {
 		return false;
 	}
-	if (milli && !milli_holds(asked)) {
+	if (milli && !milli_holds(requested)) {
 		before = "request ";
 		after = " is not a representable milli value";
-	} else if (!milli && asked.nano > (bt_nano)INT64_MAX * NANO) {
+	} else if (!milli && requested.nano > (bt_nano)INT64_MAX * NANO) {
 		before = "request ";
 		after = " exceeds MaxInt64";
 	} else if (min >= 0 && step > 0) {
-		int64_t added = bt_wrap_sub(count_of(asked, milli), min),
+		int64_t added = bt_wrap_sub(count_of(requested, milli), min),
 			n = added / step + (added % step != 0);
 
 		before = n > (INT64_MAX - min) / step ? "rounding request " : NULL;
@@ -138,7 +138,7 @@ static bool range_fails(const struct bt_request_policy *policy, struct bt_quanti
 	if (before) {
 		char text[BT_QUANTITY_TEXT_MAX];
 
-		bt_quantity_text(asked, text);
+		bt_quantity_text(requested, text);
 		bt_buf_printf(out_why,
 			"capacity request cannot be represented in the device's range arithmetic: %s%s%s",
 			before, text, after);
@@ -146,17 +146,17 @@ static bool range_fails(const struct bt_request_policy *policy, struct bt_quanti
 	return before != NULL;
 }
 
-bool bt_capacity_fails(const struct bt_device_subrequest *ask, const struct bt_capacity *capacity,
+bool bt_capacity_fails(const struct bt_device_subrequest *request, const struct bt_capacity *capacity,
 	struct bt_capacity_rounding rounding, struct bt_buf *out_why)
 {
 	const struct bt_request_policy *policy = &capacity->policy;
-	const struct bt_quantity *asked = asked_of(ask, capacity->name);
+	const struct bt_quantity *requested = requested_of(request, capacity->name);
 
-	if (asked && policy->there && policy->has_range && policy->has_min &&
-		range_fails(policy, *asked, rounding, out_why)) {
+	if (requested && policy->there && policy->has_range && policy->has_min &&
+		range_fails(policy, *requested, rounding, out_why)) {
 		return true;
 	}
-	if (bt_capacity_taken(ask, capacity, rounding).nano < 0) {
+	if (bt_capacity_taken(request, capacity, rounding).nano < 0) {
 		bt_buf_text(out_why, "capacity value is negative");
 		return true;
 	}
@@ -164,15 +164,15 @@ bool bt_capacity_fails(const struct bt_device_subrequest *ask, const struct bt_c
 }
 
 /* Did rounding compute the amount? Then it has no text of its own, as a parsed one has. */
-static bool is_computed(const struct bt_device_subrequest *ask, const struct bt_capacity *capacity,
+static bool is_computed(const struct bt_device_subrequest *request, const struct bt_capacity *capacity,
 	struct bt_capacity_rounding rounding)
 {
 	const struct bt_request_policy *policy = &capacity->policy;
-	const struct bt_quantity *asked = asked_of(ask, capacity->name);
+	const struct bt_quantity *requested = requested_of(request, capacity->name);
 
-	return asked && policy->has_range && policy->has_min && policy->has_step &&
+	return requested && policy->has_range && policy->has_min && policy->has_step &&
 	       count_of(policy->step, counts_milli(policy, rounding)) != 0 &&
-	       bt_quantity_cmp(*asked, policy->min) >= 0;
+	       bt_quantity_cmp(*requested, policy->min) >= 0;
 }
 
 /* Go compares the default with == here: by representation, not by value. */
@@ -201,13 +201,13 @@ static bool outside_range(const struct bt_request_policy *policy, struct bt_quan
 	return bt_wrap_mul(bt_wrap_div(added, step), step) != added;
 }
 
-bool bt_capacity_violated(const struct bt_device_subrequest *ask, const struct bt_capacity *capacity,
+bool bt_capacity_violated(const struct bt_device_subrequest *request, const struct bt_capacity *capacity,
 	struct bt_quantity taken, struct bt_capacity_rounding rounding)
 {
 	const struct bt_request_policy *policy = &capacity->policy;
 
 	if (!policy->there || (policy->has_default && held_alike(taken, policy->default_) &&
-				      !is_computed(ask, capacity, rounding))) {
+				      !is_computed(request, capacity, rounding))) {
 		return false;
 	}
 	if (policy->has_range) {
@@ -221,13 +221,13 @@ bool bt_capacity_violated(const struct bt_device_subrequest *ask, const struct b
 	return policy->value_n > 0;
 }
 
-bool bt_capacity_unknown(const struct bt_device_subrequest *ask, const struct bt_device *device)
+bool bt_capacity_unknown(const struct bt_device_subrequest *request, const struct bt_device *device)
 {
-	for (uint32_t i = 0; i < ask->capacity_n; i++) {
+	for (uint32_t i = 0; i < request->capacity_n; i++) {
 		bool known = false;
 
 		for (uint32_t j = 0; j < device->capacity_n; j++) {
-			known |= device->capacities[j].name == ask->capacities[i].name;
+			known |= device->capacities[j].name == request->capacities[i].name;
 		}
 		if (!known) {
 			return true;

@@ -1204,7 +1204,7 @@ static bool pre_bind(const struct bt_pod_env *env, const struct bt_device_choice
 }
 
 static const struct bt_device_judge judge = {
-	bt_selectors_create, bt_selectors_destroy, bt_selectors_ask, bt_selectors_derive};
+	bt_selectors_create, bt_selectors_destroy, bt_selectors_match, bt_selectors_derive};
 
 const struct bt_plugin bt_plugin_dynamic_resources = {
 	.name = "DynamicResources",

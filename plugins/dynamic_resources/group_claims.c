@@ -13,7 +13,7 @@ bool bt_group_claims_concern(const struct bt_view *view, const struct bt_signatu
 	return view->devices->features.group_claims && signature->pod_group != BT_NAME_NONE;
 }
 
-static void say_missing(
+static void write_missing(
 	const struct bt_view *view, const struct bt_signature *signature, struct bt_buf *out_text)
 {
 	bt_buf_printf(out_text, "podgroup.scheduling.k8s.io \"%.*s\" not found",
@@ -49,7 +49,7 @@ const char *bt_group_claims_trouble(const struct bt_view *view, const struct bt_
 		return NULL;
 	}
 	if (!group) {
-		say_missing(view, signature, &text);
+		write_missing(view, signature, &text);
 	}
 	for (uint32_t i = 0; group && i < signature->claim_n && text.len == 0; i++) {
 		const struct bt_group_claim *claim = unsupported_before(group, &signature->claims[i]);
@@ -97,7 +97,7 @@ bool bt_group_claims_unreserve(const struct bt_view *view, const struct bt_signa
 
 	BT_REQUIRE(bt_group_claims_concern(view, signature));
 	if (!group) {
-		say_missing(view, signature, out_text);
+		write_missing(view, signature, out_text);
 		return false;
 	}
 	for (uint32_t i = 0; i < group->claim_n; i++) {

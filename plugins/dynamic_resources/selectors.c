@@ -193,7 +193,7 @@ static struct bt_cel_device show(
 	return shown;
 }
 
-enum bt_device_answer bt_selectors_ask(void *selectors, struct bt_intern *intern, uint32_t expression,
+enum bt_device_answer bt_selectors_match(void *selectors, struct bt_intern *intern, uint32_t expression,
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error)
 {
 	struct selectors *s = selectors;

@@ -67,7 +67,7 @@ static uint32_t name_of(struct trial *t, struct bt_str text)
 static void set_up_devices(struct trial *t, const struct bt_gates *gates)
 {
 	static const struct bt_device_judge judge = {
-		bt_selectors_create, bt_selectors_destroy, bt_selectors_ask, bt_selectors_derive};
+		bt_selectors_create, bt_selectors_destroy, bt_selectors_match, bt_selectors_derive};
 	const struct bt_device_features features = {
 		.extended_resources = gates->on[BT_GATE_DRA_EXTENDED_RESOURCE], .release = gates->release};
 

@@ -172,21 +172,21 @@ const struct bt_field bt_resource_slice_fields[4] = {
 	HEADER, META(bt_resource_slice_object), INLINE("spec", slice_spec)};
 
 /* Claims. */
-static const struct bt_field ask_capacity_fields[] = {
+static const struct bt_field request_capacity_fields[] = {
 	FIELD("requests", RESOURCES, bt_device_subrequest_object, capacity)};
-SCHEMA(ask_capacity, ask_capacity_fields, bt_device_subrequest_object);
+SCHEMA(request_capacity, request_capacity_fields, bt_device_subrequest_object);
 static const struct bt_field derived_fields[] = {
 	FIELD("expression", STR, bt_derived_attribute_object, expression),
 	FIELD("name", STR, bt_derived_attribute_object, name),
 };
 SCHEMA(derived, derived_fields, bt_derived_attribute_object);
-static const struct bt_field ask_fields[] = {
+static const struct bt_field subrequest_fields[] = {
 	FIELD_HAS("adminAccess", BOOL, bt_device_subrequest_object, admin_access, has_admin_access),
 	FIELD("allocationMode", STR, bt_device_subrequest_object, allocation_mode),
 	{.name = BT_STR("capacity"),
 		.type = BT_FIELD_OBJECT,
 		.offset = 0,
-		.schema = &ask_capacity,
+		.schema = &request_capacity,
 		.flag = BT_MEMBER(struct bt_device_subrequest_object, has_capacity)},
 	FIELD("count", I64, bt_device_subrequest_object, count),
 	ARRAY("derivedAttributes", bt_device_subrequest_object, derived, derived_n, derived),
@@ -195,10 +195,10 @@ static const struct bt_field ask_fields[] = {
 	ARRAY("selectors", bt_device_subrequest_object, selectors, selector_n, selector),
 	ARRAY("tolerations", bt_device_subrequest_object, tolerations, toleration_n, bt_toleration_schema),
 };
-SCHEMA(ask, ask_fields, bt_device_subrequest_object);
+SCHEMA(subrequest, subrequest_fields, bt_device_subrequest_object);
 static const struct bt_field request_fields[] = {
-	OBJECT_HAS("exactly", bt_device_request_object, exactly, ask, has_exactly),
-	ARRAY("firstAvailable", bt_device_request_object, first_available, first_available_n, ask),
+	OBJECT_HAS("exactly", bt_device_request_object, exactly, subrequest, has_exactly),
+	ARRAY("firstAvailable", bt_device_request_object, first_available, first_available_n, subrequest),
 	FIELD("name", STR, bt_device_request_object, name),
 };
 SCHEMA(request, request_fields, bt_device_request_object);

@@ -21,7 +21,7 @@ static void judge_destroy(void *judge)
 }
 
 /* "yes" and numbers match, "no" does not, "shared" matches shareable devices, everything else fails. */
-static enum bt_device_answer judge_ask(void *judge, struct bt_intern *intern, uint32_t expression,
+static enum bt_device_answer judge_match(void *judge, struct bt_intern *intern, uint32_t expression,
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error)
 {
 	struct bt_str text = bt_intern_str(intern, expression);
@@ -65,7 +65,7 @@ static enum bt_device_answer judge_derive(void *judge, struct bt_name_refs *held
 
 static void configure(struct fixture *f, bool all)
 {
-	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_ask, judge_derive};
+	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_match, judge_derive};
 	const struct bt_device_features features = {.admin_access = all,
 		.prioritized_list = all,
 		.partitionable = all,

@@ -18,7 +18,7 @@ static const struct bt_dynamic_resources_settings settings = {
 static void configure(struct fixture *f, const struct bt_device_features *features)
 {
 	static const struct bt_device_judge judge = {
-		bt_selectors_create, bt_selectors_destroy, bt_selectors_ask, bt_selectors_derive};
+		bt_selectors_create, bt_selectors_destroy, bt_selectors_match, bt_selectors_derive};
 	static const struct bt_device_features all = {.admin_access = true,
 		.prioritized_list = true,
 		.partitionable = true,

@@ -402,11 +402,11 @@ static void workload_defaults(enum bt_kind kind, struct bt_workload_object *work
 }
 
 /* Source: SetDefaults_ExactDeviceRequest, SetDefaults_DeviceSubRequest, v1.36.3. */
-static void ask_defaults(struct bt_device_subrequest_object *ask)
+static void subrequest_defaults(struct bt_device_subrequest_object *subrequest)
 {
-	set_default(&ask->allocation_mode, exact_count);
-	if (bt_str_eq(ask->allocation_mode, exact_count) && ask->count == 0) {
-		ask->count = 1;
+	set_default(&subrequest->allocation_mode, exact_count);
+	if (bt_str_eq(subrequest->allocation_mode, exact_count) && subrequest->count == 0) {
+		subrequest->count = 1;
 	}
 }
 
@@ -414,10 +414,10 @@ static void resource_claim_defaults(struct bt_resource_claim_object *claim)
 {
 	for (uint32_t i = 0; i < claim->request_n; i++) {
 		if (claim->requests[i].has_exactly) {
-			ask_defaults(&claim->requests[i].exactly);
+			subrequest_defaults(&claim->requests[i].exactly);
 		}
 		for (uint32_t j = 0; j < claim->requests[i].first_available_n; j++) {
-			ask_defaults(&claim->requests[i].first_available[j]);
+			subrequest_defaults(&claim->requests[i].first_available[j]);
 		}
 	}
 }
