@@ -462,7 +462,7 @@ static uint32_t first_at(const struct bt_active *active, const size_t *at)
 	return best;
 }
 
-uint32_t bt_active_look_ahead(const struct bt_queue *queue, uint32_t *out_slots, uint32_t cap)
+uint32_t bt_active_peek(const struct bt_queue *queue, uint32_t *out_slots, uint32_t cap)
 {
 	const struct bt_active *active = &queue->active;
 	size_t at[BT_ACTIVE_LINES];

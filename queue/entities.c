@@ -22,7 +22,7 @@ void bt_entities_fini(struct bt_queue *queue)
 	bt_mem_free(queue->entities);
 }
 
-static bool ask_group(const struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_pod_group *out)
+static bool group_of(const struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_pod_group *out)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
@@ -33,7 +33,7 @@ uint32_t bt_entity_of(const struct bt_queue *queue, uint32_t pod_ix)
 {
 	struct bt_queue_pod_group group;
 
-	return ask_group(queue, pod_ix, &group) ? group.number : BT_NO_ENTITY;
+	return group_of(queue, pod_ix, &group) ? group.number : BT_NO_ENTITY;
 }
 
 static struct bt_entity *entity_at(struct bt_queue *queue, uint32_t number)
@@ -205,7 +205,7 @@ enum bt_wait bt_entity_enter(struct bt_queue *queue, uint32_t ix, int64_t now_ns
 	struct bt_queue_pod_group group;
 
 	BT_REQUIRE(queue->slots[ix].where == BT_WAIT_NOWHERE);
-	bool in_group = ask_group(queue, queue->slots[ix].pod_ix, &group);
+	bool in_group = group_of(queue, queue->slots[ix].pod_ix, &group);
 	BT_REQUIRE(in_group);
 	struct bt_entity *entity = entity_at(queue, group.number);
 	queue->slots[ix].entity = group.number;

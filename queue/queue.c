@@ -456,9 +456,9 @@ uint32_t bt_queue_pop(struct bt_queue *queue)
 	return queue->slots[ix].pod_ix;
 }
 
-uint32_t bt_queue_look_ahead(const struct bt_queue *queue, uint32_t *out_pods, uint32_t cap)
+uint32_t bt_queue_peek(const struct bt_queue *queue, uint32_t *out_pods, uint32_t cap)
 {
-	uint32_t n = bt_active_look_ahead(queue, out_pods, cap), pod_n = 0;
+	uint32_t n = bt_active_peek(queue, out_pods, cap), pod_n = 0;
 
 	BT_INVARIANT(n <= cap);
 	for (uint32_t i = 0; i < n; i++) {

@@ -228,7 +228,7 @@ void bt_queue_pod_groups_gone(struct bt_queue *queue, uint32_t number, const uin
  * The pods that will probably be popped next, first to last, at most cap of them, for preparing their cycles.
  * Excludes pods outside of lines, and parked ones. Returns their number. Read-only.
  */
-uint32_t bt_queue_look_ahead(const struct bt_queue *queue, uint32_t *out_pods, uint32_t cap);
+uint32_t bt_queue_peek(const struct bt_queue *queue, uint32_t *out_pods, uint32_t cap);
 
 /* The pod that will probably be popped after that many (places) others; BT_QUEUE_EMPTY: unknown. A guess, for
  * prefetching the data of its cycle. */

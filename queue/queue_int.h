@@ -253,7 +253,7 @@ void bt_active_drop(struct bt_queue *queue, uint32_t slot);
 uint32_t bt_active_pop(struct bt_queue *queue);
 
 /* The next slots in the lines, at most cap of them. */
-uint32_t bt_active_look_ahead(const struct bt_queue *queue, uint32_t *out_slots, uint32_t cap);
+uint32_t bt_active_peek(const struct bt_queue *queue, uint32_t *out_slots, uint32_t cap);
 
 /* The slot this many places after the first one if there is a single line; else BT_NO_SLOT. */
 uint32_t bt_active_guess(const struct bt_queue *queue, uint32_t places);

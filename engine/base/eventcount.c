@@ -20,7 +20,7 @@
 
 _Atomic uint32_t bt_fence_is_asymmetric;
 
-static void ask_for_membarrier(void)
+static void register_membarrier(void)
 {
 	long known = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
 
@@ -30,18 +30,18 @@ static void ask_for_membarrier(void)
 	}
 }
 
-static void ask_once(void)
+static void register_once(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, ask_for_membarrier);
+	pthread_once(&once, register_membarrier);
 }
 
 /* A light half that ran before the choice was made was a full fence, which pairs with either heavy half.
  */
 void bt_fence_heavy(void)
 {
-	ask_once();
+	register_once();
 	if (!bt_load_relaxed(&bt_fence_is_asymmetric)) {
 		bt_fence_full(); /* WHY: the light half is a full fence too */
 		return;
@@ -55,7 +55,7 @@ void bt_fence_heavy(void)
 
 void bt_eventcount_init(struct bt_eventcount *park)
 {
-	ask_once();
+	register_once();
 	bt_store_relaxed(&park->armed, 0);
 	bt_store_relaxed(&park->epoch, 0);
 	bt_store_relaxed(&park->wakes, 0);

@@ -108,7 +108,7 @@ static void copy_out(const struct bt_ring *ring, uint32_t head, char *out_entrie
 
 /* Reads the consumer's counter. EDGE ring.head acquire: slots are rewritten only after they were copied
  * out. */
-static void look_at_head(struct bt_ring *ring)
+static void refresh_head(struct bt_ring *ring)
 {
 	ring->seen_head = ck_pr_load_uint(&ring->ck.c_head);
 	ck_pr_fence_acquire();
@@ -116,7 +116,7 @@ static void look_at_head(struct bt_ring *ring)
 }
 
 /* Reads the producer's counter. EDGE ring.tail acquire: entries before the tail are complete. */
-static void look_at_tail(struct bt_ring *ring)
+static void refresh_tail(struct bt_ring *ring)
 {
 	ring->seen_tail = ck_pr_load_uint(&ring->ck.p_tail);
 	ck_pr_fence_acquire();
@@ -129,7 +129,7 @@ static uint32_t room(struct bt_ring *ring, uint32_t n)
 	uint32_t tail = ring->ck.p_tail;
 
 	if (ring->capacity - (tail - ring->seen_head) < n) {
-		look_at_head(ring);
+		refresh_head(ring);
 	}
 	BT_INVARIANT(tail - ring->seen_head <= ring->capacity);
 	uint32_t free_n = ring->capacity - (tail - ring->seen_head);
@@ -144,7 +144,7 @@ static void raise_high_water(struct bt_ring *ring, uint32_t tail)
 	if (BT_LIKELY(tail - ring->seen_head <= bt_load_relaxed(&ring->high_water))) {
 		return;
 	}
-	look_at_head(ring);
+	refresh_head(ring);
 	if (tail - ring->seen_head > bt_load_relaxed(&ring->high_water)) {
 		bt_store_relaxed(&ring->high_water, tail - ring->seen_head);
 	}
@@ -194,7 +194,7 @@ uint32_t bt_ring_try_pop_n(struct bt_ring *ring, void *out_entries, uint32_t n)
 	uint32_t head = ring->ck.c_head;
 
 	if (ring->seen_tail - head < n) {
-		look_at_tail(ring);
+		refresh_tail(ring);
 	}
 	BT_INVARIANT(ring->seen_tail - head <= ring->capacity);
 	if (n > ring->seen_tail - head) {
@@ -290,7 +290,7 @@ bool bt_ring_push(struct bt_ring *ring, const void *entry, int64_t timeout_ns)
 static bool has_entries(struct bt_ring *ring)
 {
 	if (ring->seen_tail == ring->ck.c_head) {
-		look_at_tail(ring);
+		refresh_tail(ring);
 	}
 	return ring->seen_tail != ring->ck.c_head;
 }

@@ -47,7 +47,7 @@ static uint32_t most_of_usage(const struct bt_plan *plan)
 }
 
 /* Sets the top groups to the first top_n. */
-static void look_at(struct bt_plan *plan, uint32_t top_n, uint32_t slot_n)
+static void set_top(struct bt_plan *plan, uint32_t top_n, uint32_t slot_n)
 {
 	size_t word_n = bt_bitmap_words(slot_n);
 
@@ -76,7 +76,7 @@ static void choose_top(struct bt_plan *plan, uint32_t slot_n)
 		n++;
 	}
 	BT_INVARIANT(n <= group_n);
-	look_at(plan, plan->plain ? n : group_n, slot_n);
+	set_top(plan, plan->plain ? n : group_n, slot_n);
 }
 
 /* Updates the groups' static scores for the present maxima and, if there are masks, their order. */
@@ -382,7 +382,7 @@ static uint32_t pick_by_scan(struct bt_plan *plan, const struct bt_view *view, u
 	if (!plan->masks || top_n == plan->top_n) {
 		return best;
 	}
-	look_at(plan, top_n, slot_n);
+	set_top(plan, top_n, slot_n);
 	bt_column_catch_up(plan->usage, view, plan->top);
 	return scan_top(plan, view->usage, slot_n, start, &total);
 }

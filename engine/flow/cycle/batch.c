@@ -45,7 +45,7 @@ BT_NOINLINE void bt_batch_prepare(struct bt_batch *batch, const struct bt_cache 
 		batch->left--;
 		return;
 	}
-	uint32_t n = bt_queue_look_ahead(queue, batch->ahead, batch->batch_n);
+	uint32_t n = bt_queue_peek(queue, batch->ahead, batch->batch_n);
 	bt_parallel_prepare_begin(batch->warm, &cache->view);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_signature *signature =
