@@ -15,7 +15,7 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/invocation.h"
 #include "tools/cli/output.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/cli/terminal.h"
 #include "tools/format/input.h"
 
@@ -55,7 +55,7 @@ static int unknown_command(const char *name)
 {
 	const char *near = bt_command_suggest(name);
 
-	bt_say("berth: there is no command '%s'%s%s%s\nTry 'berth --help'.\n", name,
+	bt_message("berth: there is no command '%s'%s%s%s\nTry 'berth --help'.\n", name,
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return BT_EXIT_USAGE;
 }
@@ -90,8 +90,8 @@ static int run_beside(struct bt_invocation *invocation)
 	} else {
 		snprintf(path, sizeof(path), "berth-run");
 	}
-	bt_say("berth run: %s cannot be started: %s\n"
-	       "That program belongs beside berth: build the target berth_run, or copy both.\n",
+	bt_message("berth run: %s cannot be started: %s\n"
+		   "That program belongs beside berth: build the target berth_run, or copy both.\n",
 		path, strerror(errno));
 	return BT_EXIT_IO;
 }

@@ -11,7 +11,7 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/offline/generate/generate.h"
 #include "tools/offline/generate/serialize.h"
 #include "tools/kube/config/config_file.h"
@@ -57,7 +57,7 @@ static int cmd_generate_end(struct generate_writer *writer)
 	int status = bt_output_close(&writer->output);
 
 	if (status == BT_EXIT_OK && bt_interrupt_pending()) {
-		bt_say("berth generate: interrupted after %llu objects\n",
+		bt_message("berth generate: interrupted after %llu objects\n",
 			(unsigned long long)writer->object_n);
 		return BT_EXIT_INTERRUPTED;
 	}
@@ -67,7 +67,7 @@ static int cmd_generate_end(struct generate_writer *writer)
 static void cmd_generate_complain(void *context, const char *message)
 {
 	(void)context;
-	bt_say("%s\n", message);
+	bt_message("%s\n", message);
 }
 
 static int write_trace(const struct bt_invocation *invocation)
@@ -120,7 +120,7 @@ static bool parse_count(
 	return false;
 }
 
-static void say_unknown(const struct bt_invocation *invocation, struct bt_str profile)
+static void report_unknown(const struct bt_invocation *invocation, struct bt_str profile)
 {
 	struct bt_buf names = {0};
 	const char *name;
@@ -141,7 +141,7 @@ static bool parse_profiles(const struct bt_invocation *invocation, uint32_t *pro
 		struct bt_str unknown;
 
 		if (bt_profile_parse(bt_str(text), profiles, &unknown) != BT_OK) {
-			say_unknown(invocation, unknown);
+			report_unknown(invocation, unknown);
 			return false;
 		}
 		text = bt_invocation_item(invocation, "profile", i);

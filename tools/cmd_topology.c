@@ -7,7 +7,7 @@
 #include "engine/base/topo.h"
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/cli/terminal.h"
 
 #define SCHEMA "berth.topology/v1"
@@ -117,7 +117,7 @@ int bt_cmd_topology(struct bt_invocation *invocation)
 	int status = BT_EXIT_INPUT;
 
 	if (bt_topo_discover(&topo, &why) != BT_OK) {
-		bt_say("berth topology: %s\n", why.ptr);
+		bt_message("berth topology: %s\n", why.ptr);
 	} else {
 		if (bt_topo_plan(topo, &request, &plan, &why) != BT_OK) {
 			status = bt_invocation_wrong(invocation->command, "%s", why.ptr);

@@ -13,7 +13,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 
 /* argp takes keys above the characters for options without a letter. */
 #define KEY_FIRST 0x400
@@ -39,7 +39,7 @@ int bt_invocation_wrong(const struct bt_command *command, const char *format, ..
 	va_start(args, format);
 	bt_buf_vprintf(&text, format, args);
 	va_end(args);
-	bt_say("berth%s%s: %s\nTry 'berth%s%s --help'.\n", space, command->name, text.ptr, space,
+	bt_message("berth%s%s: %s\nTry 'berth%s%s --help'.\n", space, command->name, text.ptr, space,
 		command->name);
 	bt_buf_fini(&text);
 	return BT_EXIT_USAGE;

@@ -11,7 +11,7 @@
 
 #include "engine/base/mem.h"
 #include "tools/cli/command.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 
 #define BUFFER_BYTES ((size_t)1 << 17)
 
@@ -61,7 +61,7 @@ enum bt_status bt_output_open(const char *path, enum bt_output_way way, struct b
 	}
 	int error = bt_replacement_begin(path, way == BT_OUTPUT_FOLLOWED, &file);
 	if (error) {
-		bt_say("berth: cannot write %s: %s\n", path, strerror(error));
+		bt_message("berth: cannot write %s: %s\n", path, strerror(error));
 		return BT_IO;
 	}
 	open_descriptor(file.fd, path, out_output);
@@ -150,7 +150,7 @@ int bt_output_close(struct bt_output *output)
 		return BT_EXIT_PIPE;
 	}
 	if (output->error != 0) {
-		bt_say("berth: cannot write %s: %s\n", output->path, strerror(output->error));
+		bt_message("berth: cannot write %s: %s\n", output->path, strerror(output->error));
 		return BT_EXIT_IO;
 	}
 	return BT_EXIT_OK;

@@ -89,7 +89,7 @@ static void draw(struct bt_progress *progress, int64_t now_ns)
 	fprintf(stderr, "\r\033[K%s", text);
 }
 
-void bt_progress_look(struct bt_progress *progress)
+void bt_progress_poll(struct bt_progress *progress)
 {
 	if (!progress->enabled) {
 		return;

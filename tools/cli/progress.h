@@ -29,7 +29,7 @@ void bt_progress_show_by(struct bt_progress *progress, void (*show)(void *contex
 void bt_progress_end(struct bt_progress *progress);
 
 /* Reads the clock and draws when due; for callers that wait. */
-void bt_progress_look(struct bt_progress *progress);
+void bt_progress_poll(struct bt_progress *progress);
 
 /* Writes the progress text after a number of seconds, in at most columns characters: a narrow terminal gets a
  * shorter bar or none, and a truncated label. Returns: as snprintf. */
@@ -41,6 +41,6 @@ static inline void bt_progress_update(struct bt_progress *progress, uint64_t don
 {
 	progress->done = done;
 	if (done >= progress->next_look) {
-		bt_progress_look(progress);
+		bt_progress_poll(progress);
 	}
 }

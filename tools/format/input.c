@@ -223,7 +223,7 @@ enum bt_status bt_input_add(struct bt_input *input, const char *path)
 	return rc;
 }
 
-static void say_nothing(void *context, const struct bt_diagnosis *diagnosis)
+static void ignore_diagnosis(void *context, const struct bt_diagnosis *diagnosis)
 {
 	(void)context;
 	(void)diagnosis;
@@ -231,7 +231,7 @@ static void say_nothing(void *context, const struct bt_diagnosis *diagnosis)
 
 void bt_input_list(const char *folder, void (*found)(void *context, const char *file), void *context)
 {
-	struct bt_input *input = bt_input_create(say_nothing, NULL);
+	struct bt_input *input = bt_input_create(ignore_diagnosis, NULL);
 
 	(void)bt_input_add(input, folder);
 	for (size_t i = 0; i < input->path_n; i++) {

@@ -147,8 +147,8 @@ static bool wrong_type(struct bt_decode *decode, const char *wanted)
 	if (type == BT_JSON_NONE) {
 		return stopped(decode);
 	}
-	if (decode->tell) {
-		decode->tell(decode, BT_FAULT_TYPE, offset, (struct bt_str){.len = 0});
+	if (decode->report) {
+		decode->report(decode, BT_FAULT_TYPE, offset, (struct bt_str){.len = 0});
 		return false;
 	}
 	return bt_decode_fail(decode, BT_INVALID, offset,
@@ -220,7 +220,7 @@ static inline struct bt_json_mark mark_value(struct bt_decode *decode)
 static bool spare(struct bt_decode *decode, const struct bt_path *path, struct bt_json_mark mark)
 {
 	if (!decode->tolerant || decode->error.syntax || bt_json_error(decode->json)->syntax ||
-		(decode->tell && decode->error.status != BT_OK)) {
+		(decode->report && decode->error.status != BT_OK)) {
 		return false;
 	}
 	if (decode->spared.status == BT_OK) {
@@ -242,7 +242,7 @@ static BT_NOINLINE bool wrong_number(struct bt_decode *decode, struct bt_json_ma
 	if (!bt_json_number(decode->json, &text)) {
 		return stopped(decode);
 	}
-	decode->tell(decode, BT_FAULT_NUMBER, offset, text);
+	decode->report(decode, BT_FAULT_NUMBER, offset, text);
 	return false;
 }
 
@@ -255,13 +255,13 @@ static bool read_int(struct bt_decode *decode, int64_t min, int64_t max, int64_t
 		return wrong_type(decode, "a whole number");
 	}
 	if (!bt_json_int64(decode->json, out)) {
-		return decode->tell ? wrong_number(decode, mark) : stopped(decode);
+		return decode->report ? wrong_number(decode, mark) : stopped(decode);
 	}
 	if (*out < min || *out > max) {
-		return decode->tell ? wrong_number(decode, mark)
-				    : bt_decode_fail(decode, BT_RANGE, offset, "use a number that fits",
-					      "%lld is outside %lld to %lld", (long long)*out, (long long)min,
-					      (long long)max);
+		return decode->report ? wrong_number(decode, mark)
+				      : bt_decode_fail(decode, BT_RANGE, offset, "use a number that fits",
+						"%lld is outside %lld to %lld", (long long)*out,
+						(long long)min, (long long)max);
 	}
 	return true;
 }
@@ -280,9 +280,9 @@ static BT_NOINLINE bool read_float(struct bt_decode *decode, float *out)
 	}
 	float value = strtof(bt_arena_copy(decode->arena, text.ptr, text.len), NULL);
 	if (isinf(value)) {
-		return decode->tell ? wrong_number(decode, mark)
-				    : bt_decode_fail(decode, BT_RANGE, offset, "use a number that fits",
-					      "the number does not fit into 32 bits");
+		return decode->report ? wrong_number(decode, mark)
+				      : bt_decode_fail(decode, BT_RANGE, offset, "use a number that fits",
+						"the number does not fit into 32 bits");
 	}
 	*out = value;
 	return true;
@@ -292,8 +292,8 @@ static BT_NOINLINE bool read_float(struct bt_decode *decode, float *out)
 static bool wrong_text(struct bt_decode *decode, enum bt_decode_fault fault, size_t offset,
 	const char *remedy, struct bt_str why)
 {
-	if (decode->tell) {
-		decode->tell(decode, fault, offset, why);
+	if (decode->report) {
+		decode->report(decode, fault, offset, why);
 		return false;
 	}
 	return bt_decode_fail(decode, BT_INVALID, offset, remedy, "%.*s", BT_STR_ARG(why));
@@ -481,7 +481,7 @@ static bool read_array(struct bt_decode *decode, const struct bt_field *field, c
 		step.index = n;
 		const struct bt_json_mark mark = mark_value(decode);
 		if (!take_null(decode) && !bt_schema_decode(decode, schema, item) &&
-			!(decode->tell && spare(decode, &step, mark))) {
+			!(decode->report && spare(decode, &step, mark))) {
 			return false;
 		}
 		n++;
@@ -590,8 +590,8 @@ static BT_NOINLINE bool read_again(struct bt_decode *decode)
 {
 	size_t offset = bt_json_offset(decode->json);
 
-	if (decode->tell) {
-		decode->tell(decode, BT_FAULT_DUPLICATE, offset, (struct bt_str){.len = 0});
+	if (decode->report) {
+		decode->report(decode, BT_FAULT_DUPLICATE, offset, (struct bt_str){.len = 0});
 		return true;
 	}
 	return bt_decode_fail(decode, BT_EXISTS, offset, "keep one of them", "the key appears twice");
@@ -907,8 +907,8 @@ static const struct bt_field *find_folded(const struct bt_schema *schema, struct
 /* Skips the value of an unknown member. False: the decoding ends. */
 static bool pass_unknown(struct bt_decode *decode)
 {
-	if (decode->tell) {
-		decode->tell(
+	if (decode->report) {
+		decode->report(
 			decode, BT_FAULT_UNKNOWN, bt_json_offset(decode->json), (struct bt_str){.len = 0});
 	} else if (decode->strict) {
 		return bt_decode_fail(decode, BT_INVALID, bt_json_offset(decode->json),

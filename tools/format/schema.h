@@ -55,7 +55,7 @@ enum bt_decode_fault {
  * Called for an error at decode->path instead of setting decode->error, which it may set to end the decoding.
  * text: a number, an error text, or empty.
  */
-typedef void bt_decode_tell(
+typedef void bt_decode_report(
 	struct bt_decode *decode, enum bt_decode_fault fault, size_t offset, struct bt_str text);
 
 /* One decoding. The caller sets the members up to and including path; error is the first error. */
@@ -67,9 +67,10 @@ struct bt_decode {
 	bool tolerant; /* invalid values are skipped, and spared has the first such error; only invalid JSON
 			  ends the decoding */
 	bool sorted;   /* members are read in the order of their keys, not of the text */
-	bt_decode_tell *tell; /* collects errors, or NULL; needs tolerant. Duplicate members and keys are read
+	bt_decode_report
+		*report; /* collects errors, or NULL; needs tolerant. Duplicate members and keys are read
 				 twice */
-	void *context;	      /* of tell */
+	void *context;	 /* of report */
 	const struct bt_path *path; /* where the object is in its document; NULL at the top */
 	struct bt_decode_error error, spared;
 };

@@ -172,7 +172,7 @@ static void mismatch(struct bt_strict *strict, enum bt_json_type type, struct bt
  * The first value of a wrong type is reported; decoding continues, because a duration's error overrides it:
  * upstream's durations decode themselves, and their errors end the decoding immediately.
  */
-static void strict_tell(
+static void strict_report(
 	struct bt_decode *decode, enum bt_decode_fault fault, size_t offset, struct bt_str text)
 {
 	struct bt_strict *strict = decode->context;
@@ -216,7 +216,7 @@ bool bt_strict_decode(struct bt_strict *strict, const struct bt_schema *schema, 
 		.arena = strict->arena,
 		.tolerant = true,
 		.sorted = strict->sorted,
-		.tell = strict_tell,
+		.report = strict_report,
 		.context = strict};
 
 	strict->root = schema;

@@ -80,7 +80,7 @@ struct bt_yaml {
 	size_t mark_n, mark_cap;
 	size_t expanded_bytes;
 
-	bt_yaml_duplicate_fn *tell_duplicate; /* NULL: they are errors */
+	bt_yaml_duplicate_fn *report_duplicate; /* NULL: they are errors */
 	void *tell_context;
 };
 
@@ -124,9 +124,9 @@ void bt_yaml_begin(struct bt_yaml *yaml, struct bt_str text)
 	yaml->at = yaml->line = 0;
 }
 
-void bt_yaml_tell_duplicates(struct bt_yaml *yaml, bt_yaml_duplicate_fn *tell, void *context)
+void bt_yaml_report_duplicates(struct bt_yaml *yaml, bt_yaml_duplicate_fn *report, void *context)
 {
-	yaml->tell_duplicate = tell;
+	yaml->report_duplicate = report;
 	yaml->tell_context = context;
 }
 
@@ -241,10 +241,10 @@ static bool add_entry(struct bt_yaml *yaml, size_t key_start, bool merged, const
 	if (*slot) {
 		struct yaml_entry *old = &yaml->entries[*slot - 1];
 
-		level->is_duplicate = yaml->tell_duplicate && !merged;
-		if (yaml->tell_duplicate && merged) {
-			yaml->tell_duplicate(yaml->tell_context, key, yaml->piece_line + mark->line + 1);
-		} else if (!yaml->tell_duplicate && !old->merged && !merged) {
+		level->is_duplicate = yaml->report_duplicate && !merged;
+		if (yaml->report_duplicate && merged) {
+			yaml->report_duplicate(yaml->tell_context, key, yaml->piece_line + mark->line + 1);
+		} else if (!yaml->report_duplicate && !old->merged && !merged) {
 			return yaml_fail(yaml, BT_EXISTS, mark, "keep one of them",
 				"the key %.*s appears twice", (int)(key.len < 100 ? key.len : 100), key.ptr);
 		}
@@ -384,7 +384,7 @@ static bool end_value(struct bt_yaml *yaml, size_t start, size_t anchor_ix, cons
 	if (level->is_duplicate) {
 		const struct yaml_entry *e = &yaml->entries[level->entry_ix];
 
-		yaml->tell_duplicate(yaml->tell_context,
+		yaml->report_duplicate(yaml->tell_context,
 			out_text(yaml, e->key_start, e->key_start + e->key_len), bt_yaml_line(yaml, start));
 		level->is_duplicate = false;
 	}

@@ -35,7 +35,7 @@ void bt_yaml_begin(struct bt_yaml *yaml, struct bt_str text);
 typedef void bt_yaml_duplicate_fn(void *context, struct bt_str key, size_t line);
 
 /* Makes duplicate keys reported, with the last value used, instead of an error. */
-void bt_yaml_tell_duplicates(struct bt_yaml *yaml, bt_yaml_duplicate_fn *tell, void *context);
+void bt_yaml_report_duplicates(struct bt_yaml *yaml, bt_yaml_duplicate_fn *report, void *context);
 
 /*
  * Converts the next document; skips empty ones.

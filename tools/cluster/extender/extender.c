@@ -319,11 +319,11 @@ static void extender_filter(
 }
 
 static void take_points(
-	struct bt_extenders *x, struct http_extender *e, bool asked, struct bt_extender_reply *reply)
+	struct bt_extenders *x, struct http_extender *e, bool sent, struct bt_extender_reply *reply)
 {
 	struct bt_wire wire = {x->json, &x->arena};
 
-	if (!asked || !take_answer(x, e, e->config->prioritize_verb) ||
+	if (!sent || !take_answer(x, e, e->config->prioritize_verb) ||
 		!bt_wire_priorities(&wire, bt_buf_view(&e->answer), reply, &e->error)) {
 		failed(e, reply);
 		bt_log(BT_LOG_INFO, 5,
@@ -340,18 +340,18 @@ static void prioritize(void *context, const struct bt_extender_call *calls, uint
 	struct bt_extenders *x = context;
 
 	bt_arena_reset(&x->arena);
-	bool *asked = bt_arena_zalloc(&x->arena, n * sizeof(*asked));
+	bool *sent = bt_arena_zalloc(&x->arena, n * sizeof(*sent));
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct http_extender *e = extender_begin(x, &calls[i]);
 
-		asked[i] = write_args(x, e, &calls[i]);
-		if (asked[i]) {
+		sent[i] = write_args(x, e, &calls[i]);
+		if (sent[i]) {
 			send(x, e, e->config->prioritize_verb);
 		}
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		take_points(x, extender_of(x, calls[i].extender), asked[i], replies[i]);
+		take_points(x, extender_of(x, calls[i].extender), sent[i], replies[i]);
 	}
 }
 

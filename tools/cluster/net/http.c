@@ -210,8 +210,8 @@ uint64_t bt_http_send(struct bt_http *http, const struct bt_http_call *request)
 	call->refused = 0;
 	call->received_bytes = call->head_bytes = 0;
 	call->long_head = false;
-	call->waits = call->asked = call->went_out = call->repeated = call->cancelled = call->too_long =
-		false;
+	call->waits = call->retried_credentials = call->went_out = call->repeated = call->cancelled =
+		call->too_long = false;
 	call->paused = call->stalled = call->head_over = call->held = false;
 	call->head = (struct bt_http_head){.retry_after_ns = -1};
 	copy_request(call, http->endpoint->url, request);
@@ -586,9 +586,9 @@ static void start(struct bt_http *http, struct bt_call *call)
 {
 	struct bt_identity *identity = NULL;
 	struct bt_buf error = {0};
-	uint64_t refused = call->asked ? 0 : call->refused;
+	uint64_t refused = call->retried_credentials ? 0 : call->refused;
 
-	call->asked = call->refused != 0;
+	call->retried_credentials = call->refused != 0;
 	switch (bt_client_config_identity(http->access, refused, credentials_came, http, &identity, &error)) {
 	case BT_CLIENT_CONFIG_READY:
 		if (identity->number != call->refused) {

@@ -575,7 +575,7 @@ static void http_curl_give_up(struct bt_http *http, struct curl_lane *lane)
 	BT_REQUIRE(opened);
 }
 
-static void look_after_lane(struct bt_http *http, struct curl_lane *lane, int64_t now_ns)
+static void check_lane(struct bt_http *http, struct curl_lane *lane, int64_t now_ns)
 {
 	if (probe_due_ns(lane) > now_ns) {
 		return;
@@ -668,7 +668,7 @@ void bt_curl_serve(struct bt_http *http, int64_t now_ns)
 			curl_multi_socket_action(lane->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 			collect(lane);
 		}
-		look_after_lane(http, lane, now_ns);
+		check_lane(http, lane, now_ns);
 	}
 	end_waits(http, now_ns);
 }

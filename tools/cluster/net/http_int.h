@@ -47,7 +47,7 @@ struct bt_call {
 	struct bt_identity *identity;	      /* likewise */
 	uint64_t refused;		      /* the identity that was answered by 401; 0: none */
 	bool waits;			      /* for credentials */
-	bool asked;			      /* new credentials were requested after a 401 */
+	bool retried_credentials;	      /* new credentials were requested after a 401 */
 	bool went_out;			      /* a byte of the request may have reached the server */
 	bool repeated;			      /* a GET that was sent a second time */
 	uint64_t head_bytes;		      /* of the answer, with trailers */

@@ -28,7 +28,7 @@ static void insert(struct bt_timers *timers, struct bt_timer timer)
 
 void bt_timers_add(struct bt_timers *timers, int64_t due_ns, void (*call)(void *context), void *context)
 {
-	struct bt_timer timer = {due_ns, timers->asked_n++, call, context};
+	struct bt_timer timer = {due_ns, timers->timer_n++, call, context};
 
 	timers->items = bt_mem_grow(timers->items, timers->n, &timers->cap_n, sizeof(*timers->items));
 	insert(timers, timer);

@@ -19,7 +19,7 @@ struct bt_timer {
 struct bt_timers {
 	struct bt_timer *items;
 	size_t n, cap_n;
-	uint64_t asked_n;
+	uint64_t timer_n;
 };
 
 void bt_timers_fini(struct bt_timers *timers);

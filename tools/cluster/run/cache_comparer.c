@@ -321,16 +321,16 @@ static void repair_node(struct bt_cache_comparer *comparer, const struct node_su
 	struct views views = {.key = node->key,
 		.node = bt_str_sub(bt_buf_view(&comparer->now.names), node->name, node->name_end),
 		.api = true};
-	uint32_t asked_n = 0;
+	uint32_t repair_n = 0;
 	bool wrong = false;
 
 	if (list_node(comparer, &views)) {
 		views.api = false;
 		each_in_ledger(comparer, view, &views);
-		for (size_t i = 0; i < views.n && asked_n < REPAIRS_A_NODE; i++) {
+		for (size_t i = 0; i < views.n && repair_n < REPAIRS_A_NODE; i++) {
 			if (views.items[i].in_api != views.items[i].in_ledger) {
 				wrong |= repair_pod(comparer, &views.items[i], views.node);
-				asked_n++;
+				repair_n++;
 			}
 		}
 	} else {

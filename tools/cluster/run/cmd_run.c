@@ -8,7 +8,7 @@
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/output.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/cluster/run/release_watch.h"
 #include "tools/cluster/run/scheduler.h"
 #include "tools/cluster/serve/serve.h"
@@ -58,7 +58,7 @@ static int check(struct bt_config *config)
 	if (bt_config_validate(config, &errors) != BT_OK) {
 		bt_config_errors_text(&errors, &text);
 		status = BT_EXIT_INPUT;
-		bt_say("berth run: %s\n", text.ptr);
+		bt_message("berth run: %s\n", text.ptr);
 	}
 	bt_buf_fini(&text);
 	bt_config_errors_fini(&errors);
@@ -146,7 +146,7 @@ static struct bt_release_watch_options watch_options(struct run_command *run)
 		.fixed = run->flags->versions.fixed != NULL,
 		.undecided = run->undecided,
 		.follow = run->flags->follow_server,
-		.ask = read_version,
+		.read_version = read_version,
 		.context = run};
 }
 

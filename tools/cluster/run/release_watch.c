@@ -72,7 +72,7 @@ bool bt_release_watch_begin(const struct bt_release_watch_options *options,
 	struct bt_server_version version;
 	struct bt_buf why = {0};
 	const struct bt_release *release = options->release;
-	enum bt_server_answer answer = options->ask(options->context, &version, &why);
+	enum bt_server_answer answer = options->read_version(options->context, &version, &why);
 
 	if (answer == BT_SERVER_TOLD) {
 		release = bt_server_version_release(&version);
@@ -201,7 +201,7 @@ enum bt_release_change bt_release_watch_tick(
 	if (now_ns < watch->next_ns || (options->fixed && watch->logged)) {
 		return BT_RELEASE_UNCHANGED;
 	}
-	enum bt_server_answer answer = options->ask(options->context, &version, &why);
+	enum bt_server_answer answer = options->read_version(options->context, &version, &why);
 
 	if (answer == BT_SERVER_TOLD) {
 		if (options->fixed) {

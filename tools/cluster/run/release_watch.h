@@ -35,7 +35,7 @@ struct bt_release_watch_options {
 	bool fixed;			  /* by --kubernetes-version: a difference is only logged */
 	bool undecided;			  /* release is assumed */
 	bool follow;
-	enum bt_server_answer (*ask)(
+	enum bt_server_answer (*read_version)(
 		void *context, struct bt_server_version *out_version, struct bt_buf *out_error);
 	void *context;
 };

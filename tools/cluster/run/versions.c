@@ -117,14 +117,14 @@ static int read_minor(const struct bt_invocation *invocation, const char *name, 
 
 int bt_run_versions_read(const struct bt_invocation *invocation, struct bt_run_versions *out_versions)
 {
-	const char *asked = bt_invocation_text(invocation, "kubernetes-version");
+	const char *name = bt_invocation_text(invocation, "kubernetes-version");
 	int status = BT_EXIT_OK;
 
 	*out_versions = (struct bt_run_versions){.fixed = NULL};
-	if (asked) {
+	if (name) {
 		status = bt_configuration_release(invocation, &out_versions->fixed);
 	}
-	if (!status && asked && bt_invocation_switch(invocation, "follow-server")) {
+	if (!status && name && bt_invocation_switch(invocation, "follow-server")) {
 		status = bt_invocation_wrong(invocation->command,
 			"--follow-server and --kubernetes-version exclude each other; give one of them");
 	}

@@ -96,7 +96,7 @@ bool bt_claim_read(struct bt_writer *writer, struct bt_write_op *op, struct bt_s
 	claim->has_finalizer =
 		has_string(writer, claim->finalizers, bt_str("resource.kubernetes.io/delete-protection"));
 	claim->config = bt_write_op_copy(op, bt_json_member(writer, devices, "config"));
-	claim->asked = bt_write_op_copy(op, bt_json_member(writer, devices, "requests"));
+	claim->spec_requests = bt_write_op_copy(op, bt_json_member(writer, devices, "requests"));
 	claim->allocated = allocation.len != 0;
 	claim->dated = bt_json_member(writer, allocation, "allocationTimestamp").len != 0;
 	claim->reserved = bt_write_op_copy(op, bt_json_member(writer, status, "reservedFor"));
@@ -398,7 +398,7 @@ static struct bt_str tolerations_of(
 {
 	struct bt_str request, base = base_of(name), alternative;
 
-	for (size_t at = 0; bt_json_element(writer, claim->asked, &at, &request);) {
+	for (size_t at = 0; bt_json_element(writer, claim->spec_requests, &at, &request);) {
 		if (!bt_str_eq(bt_json_name(bt_json_member(writer, request, "name")), base)) {
 			continue;
 		}

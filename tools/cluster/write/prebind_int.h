@@ -42,7 +42,7 @@ struct bt_prebind_claim {
 	uint32_t result_n, request_n, mapping_n;
 	struct bt_str selector; /* status.allocation.nodeSelector as JSON, or empty */
 	/* The server's version: parts of its JSON. */
-	struct bt_str version, finalizers, reserved, config, asked;
+	struct bt_str version, finalizers, reserved, config, spec_requests;
 	struct bt_prebind_device *devices;
 	uint32_t device_n;
 	bool conditional; /* at least one of its devices has binding conditions */

@@ -413,7 +413,7 @@ static bool decode_whole(struct decode *decode)
 }
 
 /* Upstream lists keys that appear twice before all other faults. */
-static void tell_duplicate(void *context, struct bt_str key, size_t line)
+static void report_duplicate(void *context, struct bt_str key, size_t line)
 {
 	struct decode *decode = context;
 
@@ -449,7 +449,7 @@ static bool find_json(struct decode *decode)
 	if (i == json.len || json.ptr[i] != '{') {
 		decode->yaml = bt_yaml_create();
 		bt_yaml_begin(decode->yaml, decode->file);
-		bt_yaml_tell_duplicates(decode->yaml, tell_duplicate, decode);
+		bt_yaml_report_duplicates(decode->yaml, report_duplicate, decode);
 		status = bt_yaml_next(decode->yaml, &json);
 		if (status == BT_NOT_FOUND) {
 			json = bt_str("null");

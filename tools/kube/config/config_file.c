@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "tools/cli/output.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/format/input.h"
 #include "tools/kube/config/config_decode.h"
 #include "tools/kube/config/config_encode.h"
@@ -41,7 +41,7 @@ static const char *gate_name(const void *context, size_t ix)
 }
 
 /* Suggests the nearest of hundreds of gates. */
-static int say_wrong(
+static int report_gates(
 	const struct bt_invocation *invocation, const struct bt_release *release, struct bt_buf *error)
 {
 	static const char unknown[] = "unrecognized feature gate: ";
@@ -64,16 +64,16 @@ int bt_configuration_release(const struct bt_invocation *invocation, const struc
 int bt_configuration_release_of(
 	const struct bt_invocation *invocation, const char *option, const struct bt_release **out_release)
 {
-	const char *asked = bt_invocation_text(invocation, option);
+	const char *name = bt_invocation_text(invocation, option);
 	struct bt_buf known = {0};
 
-	*out_release = bt_release_find(bt_str(asked));
+	*out_release = bt_release_find(bt_str(name));
 	if (*out_release) {
 		return BT_EXIT_OK;
 	}
 	bt_release_list(&known);
 	int status = bt_invocation_wrong(
-		invocation->command, "--%s: '%s' cannot be had; say %s", option, asked, known.ptr);
+		invocation->command, "--%s: '%s' cannot be had; say %s", option, name, known.ptr);
 	bt_buf_fini(&known);
 	return status;
 }
@@ -101,7 +101,7 @@ int bt_configuration_gates_of(
 	int status = BT_EXIT_OK;
 
 	if (!bt_configuration_try_gates(invocation, release, out_gates, &error)) {
-		status = say_wrong(invocation, release, &error);
+		status = report_gates(invocation, release, &error);
 	}
 	bt_buf_fini(&error);
 	return status;
@@ -123,7 +123,7 @@ int bt_configuration_plugins(const struct bt_invocation *invocation)
 
 	for (size_t i = 0; !status && (path = bt_invocation_item(invocation, "plugin", i)); i++) {
 		if (bt_plugin_file_load(path, &error) != BT_OK) {
-			bt_say("berth %s: --plugin %s\n", invocation->command->name, error.ptr);
+			bt_message("berth %s: --plugin %s\n", invocation->command->name, error.ptr);
 			status = BT_EXIT_INPUT;
 		}
 	}
@@ -137,7 +137,7 @@ static void config_file_complain(void *context, const struct bt_diagnosis *diagn
 	struct bt_buf text = {0};
 
 	bt_diagnosis_text(diagnosis, &text);
-	bt_say("berth %s: %s\n", invocation->command->name, text.ptr);
+	bt_message("berth %s: %s\n", invocation->command->name, text.ptr);
 	bt_buf_fini(&text);
 }
 
@@ -161,7 +161,7 @@ int bt_configuration_text(const struct bt_invocation *invocation, struct bt_buf 
 		return BT_EXIT_OK;
 	}
 	if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-		bt_say("berth %s: %s: this is a directory; --config takes one file\n", command, path);
+		bt_message("berth %s: %s: this is a directory; --config takes one file\n", command, path);
 		return BT_EXIT_INPUT;
 	}
 	struct bt_input *input = bt_input_create(config_file_complain, (void *)invocation);
@@ -195,8 +195,8 @@ int bt_configuration_read_text(const struct bt_invocation *invocation, const str
 	int status = bt_configuration_decode(invocation, gates, text, out_config, &error);
 
 	if (status) {
-		bt_say("berth %s: %s\n"
-		       "Correct the file, or leave out --config for kube-scheduler's defaults.\n%s",
+		bt_message("berth %s: %s\n"
+			   "Correct the file, or leave out --config for kube-scheduler's defaults.\n%s",
 			invocation->command->name, error.ptr,
 			lacks_plugin(error.ptr) ? "A plugin that is not berth's own has to be "
 						  "loaded: --plugin FILE.so.\n"
@@ -230,7 +230,7 @@ int bt_configuration_refused(const struct bt_invocation *invocation, struct bt_c
 	struct bt_buf text = {0};
 
 	bt_config_errors_text(errors, &text);
-	bt_say("berth %s: %s: %s\n", invocation->command->name, path ? path : "--feature-gates",
+	bt_message("berth %s: %s: %s\n", invocation->command->name, path ? path : "--feature-gates",
 		text.ptr ? text.ptr : "");
 	bt_buf_fini(&text);
 	bt_config_errors_fini(errors);

@@ -6,17 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 
 #define PRINTED_MAX 20
 
 /* Prints a diagnostic, unless the limit is reached. */
-static void say(struct bt_diagnostics *diagnostics, struct bt_str text, bool fatal)
+static void report(struct bt_diagnostics *diagnostics, struct bt_str text, bool fatal)
 {
 	diagnostics->n++;
 	diagnostics->stop |= diagnostics->strict;
 	if (fatal || diagnostics->strict || (!diagnostics->quiet && diagnostics->n <= PRINTED_MAX)) {
-		bt_say("berth %s: %.*s\n", diagnostics->command, BT_STR_ARG(text));
+		bt_message("berth %s: %.*s\n", diagnostics->command, BT_STR_ARG(text));
 	}
 }
 
@@ -38,7 +38,7 @@ void bt_diagnostics_hear(void *context, const struct bt_diagnosis *diagnosis)
 	if (diagnostics->keeps) {
 		diagnostics_keep(diagnostics, bt_buf_view(&text));
 	} else {
-		say(diagnostics, bt_buf_view(&text), diagnosis->fatal);
+		report(diagnostics, bt_buf_view(&text), diagnosis->fatal);
 	}
 	bt_buf_fini(&text);
 }
@@ -50,7 +50,7 @@ void bt_diagnostics_pass(struct bt_diagnostics *diagnostics, struct bt_diagnosti
 
 	while (rest.len && !diagnostics->stop) {
 		memcpy(&len, rest.ptr, sizeof(len));
-		say(diagnostics, bt_str_sub(rest, sizeof(len), sizeof(len) + len), false);
+		report(diagnostics, bt_str_sub(rest, sizeof(len), sizeof(len) + len), false);
 		rest = bt_str_sub(rest, sizeof(len) + len, rest.len);
 		kept->n--;
 	}
@@ -60,7 +60,7 @@ void bt_diagnostics_pass(struct bt_diagnostics *diagnostics, struct bt_diagnosti
 	*kept = (struct bt_diagnostics){.keeps = true};
 }
 
-void bt_diagnostics_say(struct bt_diagnostics *diagnostics, const char *object, const char *path,
+void bt_diagnostics_report(struct bt_diagnostics *diagnostics, const char *object, const char *path,
 	const char *message, const char *remedy)
 {
 	bt_diagnostics_hear(diagnostics,
@@ -70,11 +70,11 @@ void bt_diagnostics_say(struct bt_diagnostics *diagnostics, const char *object, 
 void bt_diagnostics_warn(const struct bt_diagnostics *diagnostics, struct bt_str text)
 {
 	if (!diagnostics->quiet) {
-		bt_say("berth %s: warning: %.*s\n", diagnostics->command, BT_STR_ARG(text));
+		bt_message("berth %s: warning: %.*s\n", diagnostics->command, BT_STR_ARG(text));
 	}
 }
 
-void bt_diagnostics_say_lost(struct bt_diagnostics *diagnostics, const char *object, const char *path,
+void bt_diagnostics_report_lost(struct bt_diagnostics *diagnostics, const char *object, const char *path,
 	const char *message, const char *remedy)
 {
 	bt_diagnostics_hear(diagnostics, &(struct bt_diagnosis){.object = object,
@@ -87,8 +87,8 @@ void bt_diagnostics_say_lost(struct bt_diagnostics *diagnostics, const char *obj
 void bt_diagnostics_end(const struct bt_diagnostics *diagnostics)
 {
 	if (!diagnostics->quiet && !diagnostics->strict && diagnostics->n > PRINTED_MAX) {
-		bt_say("berth %s: %llu more problems like these were skipped over\n", diagnostics->command,
-			(unsigned long long)(diagnostics->n - PRINTED_MAX));
+		bt_message("berth %s: %llu more problems like these were skipped over\n",
+			diagnostics->command, (unsigned long long)(diagnostics->n - PRINTED_MAX));
 	}
 }
 
@@ -105,7 +105,7 @@ void bt_diagnostics_no_objects(const struct bt_invocation *invocation)
 	for (size_t i = 0; (path = bt_invocation_input(invocation, i)); i++) {
 		csv = csv || is_csv(path);
 	}
-	bt_say("berth %s: the input holds no Kubernetes objects; %s\n", invocation->command->name,
+	bt_message("berth %s: the input holds no Kubernetes objects; %s\n", invocation->command->name,
 		csv ? "a trace in CSV is for berth simulate --trace openb --nodes FILE --pods FILE, and "
 		      "berth "
 		      "generate with the same options writes its objects"
@@ -114,8 +114,8 @@ void bt_diagnostics_no_objects(const struct bt_invocation *invocation)
 
 void bt_diagnostics_unreadable(const struct bt_invocation *invocation)
 {
-	bt_say("berth %s: a part of the input cannot be opened or read, and the result would be that of "
-	       "another "
-	       "cluster; correct the paths\n",
+	bt_message("berth %s: a part of the input cannot be opened or read, and the result would be that of "
+		   "another "
+		   "cluster; correct the paths\n",
 		invocation->command->name);
 }

@@ -26,11 +26,11 @@ struct bt_diagnostics {
 void bt_diagnostics_hear(void *context, const struct bt_diagnosis *diagnosis);
 
 /* A diagnostic about an object, without a place in a file. */
-void bt_diagnostics_say(struct bt_diagnostics *diagnostics, const char *object, const char *path,
+void bt_diagnostics_report(struct bt_diagnostics *diagnostics, const char *object, const char *path,
 	const char *message, const char *remedy);
 
 /* The same about a pod that is lost. */
-void bt_diagnostics_say_lost(struct bt_diagnostics *diagnostics, const char *object, const char *path,
+void bt_diagnostics_report_lost(struct bt_diagnostics *diagnostics, const char *object, const char *path,
 	const char *message, const char *remedy);
 
 /* Prints a warning that is not an error of the input. It is not counted. */

@@ -191,9 +191,9 @@ static struct berth_decision describe(struct bt_lib *lib, const struct bt_decisi
 /* Completes the binding and invalidates its ticket. */
 static void answer(struct bt_lib *lib, uint64_t ticket, uint32_t pod_ix, bool bound)
 {
-	uint32_t asked;
+	uint32_t known;
 
-	BT_INVARIANT(bt_map_get(&lib->tickets, ticket, &asked) && asked == pod_ix);
+	BT_INVARIANT(bt_map_get(&lib->tickets, ticket, &known) && known == pod_ix);
 	bt_map_remove(&lib->tickets, ticket);
 	if (bound) {
 		lib->bound_n++;
@@ -204,28 +204,28 @@ static void answer(struct bt_lib *lib, uint64_t ticket, uint32_t pod_ix, bool bo
 	}
 }
 
-enum berth_answer bt_lib_ask_binder(struct bt_lib *lib, const struct berth_decision *decision)
+enum berth_answer bt_lib_call_binder(struct bt_lib *lib, const struct berth_decision *decision)
 {
 	struct bt_lib_frame frame;
 
 	bt_lib_callback_begin(lib, &frame);
-	enum berth_answer said = lib->options.bind(lib->options.context, decision);
+	enum berth_answer answered = lib->options.bind(lib->options.context, decision);
 	bt_lib_callback_end(&frame);
-	if (said != BERTH_BOUND && said != BERTH_BIND_FAILED && said != BERTH_BIND_LATER) {
+	if (answered != BERTH_BOUND && answered != BERTH_BIND_FAILED && answered != BERTH_BIND_LATER) {
 		bt_lib_log(lib, BERTH_LOG_ERROR,
 			"the bind callback has returned a value that the header does not name: the binding "
 			"counts as failed");
 		return BERTH_BIND_FAILED;
 	}
-	return said;
+	return answered;
 }
 
-static void ask_binder(struct bt_lib *lib, struct berth_decision *decision, uint32_t pod_ix)
+static void bind_by_callback(struct bt_lib *lib, struct berth_decision *decision, uint32_t pod_ix)
 {
-	enum berth_answer said = bt_lib_ask_binder(lib, decision);
+	enum berth_answer answered = bt_lib_call_binder(lib, decision);
 
-	if (said != BERTH_BIND_LATER) {
-		answer(lib, decision->ticket, pod_ix, said == BERTH_BOUND);
+	if (answered != BERTH_BIND_LATER) {
+		answer(lib, decision->ticket, pod_ix, answered == BERTH_BOUND);
 		decision->ticket = 0;
 	}
 }
@@ -250,7 +250,7 @@ void bt_lib_cycle_ended(void *context, const struct bt_decision *decision, const
 		bt_lib_callback_end(&frame);
 	}
 	if (lib->options.bind && record->decision.ticket) {
-		ask_binder(lib, &record->decision, decision->pod_ix);
+		bind_by_callback(lib, &record->decision, decision->pod_ix);
 	}
 }
 

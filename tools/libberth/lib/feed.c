@@ -366,7 +366,7 @@ enum berth_status berth_apply_file(
 
 /* ---- by name ---- */
 
-static enum berth_status said(
+static enum berth_status feed_result(
 	struct bt_lib *lib, enum bt_status status, const char *kind, const struct bt_object *object)
 {
 	struct bt_str namespace_ = object->meta.namespace_;
@@ -405,7 +405,7 @@ enum berth_status berth_delete(
 		status = bt_lib_fail(
 			berth, BERTH_NOT_FOUND, "no decision depends on objects of kind %s", kind);
 	} else {
-		status = said(lib, take_away(lib, &object), kind, &object);
+		status = feed_result(lib, take_away(lib, &object), kind, &object);
 	}
 	bt_lib_end_feeding(lib);
 	return status;

@@ -202,7 +202,7 @@ enum berth_pod_state bt_lib_state_of(struct bt_engine *engine, uint32_t pod_ix);
 char *bt_lib_message(struct bt_engine *engine, uint32_t pod_ix);
 
 /* Calls the bind callback. Unknown results count as failures. */
-enum berth_answer bt_lib_ask_binder(struct bt_lib *lib, const struct berth_decision *decision);
+enum berth_answer bt_lib_call_binder(struct bt_lib *lib, const struct berth_decision *decision);
 
 /* ---- threads.c ---- */
 

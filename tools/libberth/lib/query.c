@@ -104,7 +104,7 @@ static void answer(void *context, struct bt_engine *engine)
 }
 
 /* Queries a pod. Returns: BERTH_OK; else with the error set. */
-static enum berth_status ask(
+static enum berth_status query_pod(
 	struct bt_lib *lib, const char *pod_namespace, const char *name, struct pod_question *question)
 {
 	if (!name) {
@@ -131,7 +131,7 @@ enum berth_status berth_find_pod(struct berth *berth, const char *pod_namespace,
 	if (status != BERTH_OK) {
 		return status;
 	}
-	status = ask(lib, pod_namespace, name, &question);
+	status = query_pod(lib, pod_namespace, name, &question);
 	if (out_state) {
 		*out_state = question.state;
 	}
@@ -144,7 +144,7 @@ enum berth_status berth_find_pod(struct berth *berth, const char *pod_namespace,
 }
 
 /* A query with a text result, for pending pods only. */
-static enum berth_status ask_for_text(struct berth *berth, const char *pod_namespace, const char *name,
+static enum berth_status query_text(struct berth *berth, const char *pod_namespace, const char *name,
 	struct pod_question *question, char **out_text)
 {
 	struct bt_lib *lib;
@@ -158,7 +158,7 @@ static enum berth_status ask_for_text(struct berth *berth, const char *pod_names
 	} else if (!question->wants_message && !question->wants_table && !question->wants_json) {
 		status = bt_lib_fail(berth, BERTH_INVALID, "there is no such format");
 	} else {
-		status = ask(lib, pod_namespace, name, question);
+		status = query_pod(lib, pod_namespace, name, question);
 	}
 	if (status == BERTH_OK && !question->text) {
 		status = bt_lib_fail(
@@ -176,7 +176,7 @@ enum berth_status berth_explain(struct berth *berth, const char *pod_namespace, 
 	struct pod_question question = {
 		.wants_table = format == BERTH_TEXT, .wants_json = format == BERTH_JSON};
 
-	return ask_for_text(berth, pod_namespace, name, &question, out_text);
+	return query_text(berth, pod_namespace, name, &question, out_text);
 }
 
 enum berth_status berth_message(
@@ -184,7 +184,7 @@ enum berth_status berth_message(
 {
 	struct pod_question question = {.wants_message = true};
 
-	return ask_for_text(berth, pod_namespace, name, &question, out_text);
+	return query_text(berth, pod_namespace, name, &question, out_text);
 }
 
 void berth_free(char *text)

@@ -51,7 +51,7 @@ struct bt_lib_threads {
 	/* lock(binding_lock): by slot. */
 	struct bt_lock binding_lock;
 	struct bt_lib_binding *bind_requests;
-	size_t ask_n;
+	size_t binding_n;
 	_Atomic uint64_t decision_n; /* atomic: reported */
 };
 
@@ -62,22 +62,23 @@ static struct bt_lib_binding *find_binding(struct bt_lib_threads *t, uint64_t ti
 {
 	size_t slot = (uint32_t)ticket;
 
-	return slot && slot <= t->ask_n && t->bind_requests[slot - 1].ticket == ticket
+	return slot && slot <= t->binding_n && t->bind_requests[slot - 1].ticket == ticket
 		       ? &t->bind_requests[slot - 1]
 		       : NULL;
 }
 
-static void give_ask(struct bt_lib_threads *t, const struct berth_decision *decision)
+static void add_binding(struct bt_lib_threads *t, const struct berth_decision *decision)
 {
 	size_t slot = (uint32_t)decision->ticket;
 
 	BT_REQUIRE(slot > 0);
 	bt_lock_acquire(&t->binding_lock);
-	while (slot > t->ask_n) {
-		size_t old = t->ask_n;
+	while (slot > t->binding_n) {
+		size_t old = t->binding_n;
 
-		t->bind_requests = bt_mem_grow(t->bind_requests, old, &t->ask_n, sizeof(*t->bind_requests));
-		memset(t->bind_requests + old, 0, (t->ask_n - old) * sizeof(*t->bind_requests));
+		t->bind_requests =
+			bt_mem_grow(t->bind_requests, old, &t->binding_n, sizeof(*t->bind_requests));
+		memset(t->bind_requests + old, 0, (t->binding_n - old) * sizeof(*t->bind_requests));
 	}
 	BT_INVARIANT(t->bind_requests[slot - 1].ticket != decision->ticket); /* each ticket is used once */
 	t->bind_requests[slot - 1] = (struct bt_lib_binding){
@@ -96,7 +97,7 @@ static void answer(struct bt_lib_threads *t, uint64_t ticket, bool bound)
 }
 
 /* Moves a binding from called to over. Returns: whether it was called. */
-static bool end_ask(struct bt_lib_threads *t, uint64_t ticket)
+static bool end_binding(struct bt_lib_threads *t, uint64_t ticket)
 {
 	bt_lock_acquire(&t->binding_lock);
 	struct bt_lib_binding *binding = find_binding(t, ticket);
@@ -129,7 +130,7 @@ enum berth_status bt_lib_threads_answer(struct bt_lib *lib, uint64_t ticket, boo
 }
 
 /* A binder thread has the request. Returns: its state before. */
-static struct bt_lib_binding call_ask(struct bt_lib_threads *t, uint64_t ticket)
+static struct bt_lib_binding begin_binding(struct bt_lib_threads *t, uint64_t ticket)
 {
 	struct bt_lib_binding known = {.ticket = ticket};
 
@@ -198,7 +199,7 @@ static void on_decision(void *context, const struct bt_pipeline_decision *from)
 	bt_arena_reset(&lib->cycle_arena);
 	const struct berth_decision decision = describe(lib, &lib->cycle_arena, from);
 	if (decision.ticket) {
-		give_ask(t, &decision);
+		add_binding(t, &decision);
 	}
 	if (lib->options.decided) {
 		bt_lib_callback_begin(lib, &frame);
@@ -212,7 +213,7 @@ static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct b
 {
 	struct bt_lib *lib = context;
 	struct bt_lib_threads *t = lib->threads;
-	const struct bt_lib_binding known = call_ask(t, binding->handle);
+	const struct bt_lib_binding known = begin_binding(t, binding->handle);
 	struct bt_arena arena = {0};
 
 	(void)pipeline;
@@ -235,10 +236,10 @@ static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct b
 		.nominated = "",
 		.message = "",
 	};
-	enum berth_answer said = bt_lib_ask_binder(lib, &decision);
+	enum berth_answer answered = bt_lib_call_binder(lib, &decision);
 	bt_arena_fini(&arena);
-	if (said != BERTH_BIND_LATER && end_ask(t, binding->handle)) {
-		answer(t, binding->handle, said == BERTH_BOUND);
+	if (answered != BERTH_BIND_LATER && end_binding(t, binding->handle)) {
+		answer(t, binding->handle, answered == BERTH_BOUND);
 	}
 }
 
@@ -308,7 +309,7 @@ enum berth_status bt_lib_threads_start(struct bt_lib *lib, const struct bt_engin
 {
 	const struct berth_options *o = &lib->options;
 	struct bt_lib_threads *t = bt_mem_zalloc(1, sizeof(*t));
-	struct bt_pipeline_options asked = {
+	struct bt_pipeline_options pipeline_options = {
 		.limits = limits_of(o),
 		.engine = *options,
 		.binder = {.bind = o->bind || o->binding == BERTH_BIND_ANSWERED ? bind_pod : NULL,
@@ -326,11 +327,11 @@ enum berth_status bt_lib_threads_start(struct bt_lib *lib, const struct bt_engin
 	bt_lock_init(&t->poll_lock);
 	bt_lock_init(&t->binding_lock);
 	bt_store_relaxed(&t->now_ns, lib->now_ns);
-	asked.engine.clock =
+	pipeline_options.engine.clock =
 		o->clock == BERTH_CLOCK_VIRTUAL ? (struct bt_clock){read_clock, t} : bt_clock_real();
-	asked.engine.moves_pods = true;
+	pipeline_options.engine.moves_pods = true;
 	lib->threads = t;
-	t->pipeline = bt_pipeline_create(&lib->config, &asked, &errors);
+	t->pipeline = bt_pipeline_create(&lib->config, &pipeline_options, &errors);
 	for (uint32_t i = 0; i < SOURCE_N; i++) {
 		t->feeders[i] = (struct bt_feeder){.pipeline = t->pipeline, .source = i};
 	}
@@ -451,7 +452,7 @@ enum berth_status bt_lib_threads_next(
 				  : status;
 }
 
-static void look_at_queue(void *context, struct bt_engine *engine)
+static void count_waiting(void *context, struct bt_engine *engine)
 {
 	const struct bt_queue_counts counts = bt_queue_counts(bt_engine_queue(engine));
 
@@ -465,7 +466,7 @@ static bool is_settled(struct bt_lib *lib)
 	if (!all_is_taken(lib->threads)) {
 		return false;
 	}
-	bt_lib_visit(lib, look_at_queue, &waiting_n);
+	bt_lib_visit(lib, count_waiting, &waiting_n);
 	const struct bt_pipeline_counts counts = bt_pipeline_counts(lib->threads->pipeline);
 	/* Immediate evictions come back as events. */
 	return waiting_n == 0 && counts.binding_n == 0 && counts.evicting_n == 0 &&
@@ -490,7 +491,7 @@ enum berth_status bt_lib_threads_settle(struct bt_lib *lib, int64_t timeout_ns)
 	return BERTH_OK;
 }
 
-static void look(void *context, struct bt_engine *engine)
+static void visit_once(void *context, struct bt_engine *engine)
 {
 	(void)context;
 	(void)engine;
@@ -507,8 +508,8 @@ enum berth_status bt_lib_threads_set_time(struct bt_lib *lib, int64_t now_ns)
 		}
 	} while (!bt_cas(&t->now_ns, &before_ns, now_ns));
 	/* The step interrupted by the first visit processes timers; the second visit comes after it. */
-	bt_lib_visit(lib, look, NULL);
-	bt_lib_visit(lib, look, NULL);
+	bt_lib_visit(lib, visit_once, NULL);
+	bt_lib_visit(lib, visit_once, NULL);
 	return BERTH_OK;
 }
 

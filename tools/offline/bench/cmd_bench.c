@@ -13,7 +13,7 @@
 #include "tools/offline/bench/report.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/cli/terminal.h"
 #include "tools/kube/config/config_file.h"
 
@@ -45,7 +45,7 @@ static void cmd_bench_complain(void *context, const struct bt_diagnosis *diagnos
 
 	b->bad = true;
 	bt_diagnosis_text(diagnosis, &text);
-	bt_say("berth bench: %s\n", text.ptr);
+	bt_message("berth bench: %s\n", text.ptr);
 	bt_buf_fini(&text);
 }
 
@@ -98,7 +98,7 @@ static int add_operand(struct bench *b, const char *operand)
 	struct stat about;
 
 	if (stat(operand, &about) != 0) {
-		bt_say("berth bench: %s: there is no such file\n", operand);
+		bt_message("berth bench: %s: there is no such file\n", operand);
 		return BT_EXIT_INPUT;
 	}
 	if (!S_ISDIR(about.st_mode)) {
@@ -113,7 +113,7 @@ static int add_operand(struct bench *b, const char *operand)
 	find_files(b, folder.ptr, 0);
 	bt_buf_fini(&folder);
 	if (b->path_n == before) {
-		bt_say("berth bench: %s: there is no " FILE_NAME " in this folder\n", operand);
+		bt_message("berth bench: %s: there is no " FILE_NAME " in this folder\n", operand);
 		return BT_EXIT_INPUT;
 	}
 	qsort(b->paths + before, b->path_n - before, sizeof(*b->paths), by_name);
@@ -140,7 +140,7 @@ static int add_own(struct bench *b)
 	if (stat(BT_WORKLOADS_DIR, &about) == 0) {
 		return add_operand(b, BT_WORKLOADS_DIR);
 	}
-	bt_say("berth bench: berth's own workloads are neither in %s nor in %s; name a file\n",
+	bt_message("berth bench: berth's own workloads are neither in %s nor in %s; name a file\n",
 		n > 0 ? path : "share/berth", BT_WORKLOADS_DIR);
 	return BT_EXIT_INPUT;
 }
@@ -223,8 +223,8 @@ static int plan_all(struct bench *b)
 		return BT_EXIT_INPUT;
 	}
 	if (b->plan_n == 0) {
-		bt_say("berth bench: no workload has these labels and this name; berth bench --list "
-		       "--label-filter all shows all\n");
+		bt_message("berth bench: no workload has these labels and this name; berth bench --list "
+			   "--label-filter all shows all\n");
 		return BT_EXIT_INPUT;
 	}
 	return BT_EXIT_OK;

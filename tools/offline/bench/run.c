@@ -334,7 +334,7 @@ static bool make_pipeline(struct bt_bench_run *run)
 /* ---- the end ---- */
 
 /* Reports why the first pending pod is not placed, for a run that cannot finish. */
-static void say_first_pending(struct bt_bench_run *run)
+static void report_first_pending(struct bt_bench_run *run)
 {
 	struct bt_engine *engine = bt_pipeline_engine(run->world.pipeline);
 	const struct bt_world_pod *pod = run->world.pods, *end = pod + run->world.pod_n;
@@ -442,7 +442,7 @@ void bt_bench_run_workload(const struct bt_bench_run_plan *plan, const struct bt
 	if (!ok && out_result->end == BT_BENCH_RUN_DONE) {
 		bt_bench_run_fail(&run, BT_BENCH_RUN_FAILED, "a file could not be used");
 	} else if (!ok && out_result->end == BT_BENCH_RUN_FAILED && run.world.pipeline) {
-		say_first_pending(&run);
+		report_first_pending(&run);
 	}
 	if (run.world.pipeline && out_result->end <= BT_BENCH_RUN_FAILED) {
 		check_limits(&run);

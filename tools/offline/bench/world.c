@@ -423,30 +423,30 @@ static struct bt_world_pod *pod_of(struct bt_world *world, struct bt_str uid)
 }
 
 /* As the API server: a pod that is being deleted, or was deleted, cannot be bound. */
-static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct bt_world *world = context;
-	struct bt_world_pod *pod = pod_of(world, ask->pod.uid);
+	struct bt_world_pod *pod = pod_of(world, request->pod.uid);
 
 	if (pod->state == BT_WORLD_GONE || pod->leaving) {
-		(void)bt_pipeline_bind_failed(pipeline, ask->handle, bt_str("the pod is being deleted"));
+		(void)bt_pipeline_bind_failed(pipeline, request->handle, bt_str("the pod is being deleted"));
 		return;
 	}
 	BT_REQUIRE(pod->state != BT_WORLD_BOUND);
 	world->counts.bound_n++;
 	world_enter(world, pod, BT_WORLD_BOUND);
-	(void)bt_pipeline_bound(pipeline, ask->handle);
+	(void)bt_pipeline_bound(pipeline, request->handle);
 }
 
-static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct bt_world *world = context;
 
 	world->evicted =
 		bt_mem_grow(world->evicted, world->evicted_n, &world->evicted_cap, sizeof(*world->evicted));
-	world->evicted[world->evicted_n++] = (uint32_t)(pod_of(world, ask->pod.uid) - world->pods);
+	world->evicted[world->evicted_n++] = (uint32_t)(pod_of(world, request->pod.uid) - world->pods);
 	world->counts.evicted_n++;
-	(void)bt_pipeline_evicted(pipeline, ask->handle);
+	(void)bt_pipeline_evicted(pipeline, request->handle);
 }
 
 struct bt_pipeline_binder bt_world_binder(struct bt_world *world)

@@ -9,7 +9,7 @@
 #include "engine/base/mem.h"
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/cli/terminal.h"
 #include "tools/offline/capacity/fill.h"
 

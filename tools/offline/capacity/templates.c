@@ -9,7 +9,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/format/object_reader.h"
 
 #define MIX_MAX 10000 /* copies of one unit in a mix */
@@ -137,15 +137,16 @@ int bt_capacity_templates_read(
 	t->together = together;
 	t->file_unit_n = t->unit_n;
 	if (!bt_load_apart(&cluster->load, path, take_object, t)) {
-		bt_say("berth %s: --pod %s: it cannot be read, or holds no objects\n", command, path);
+		bt_message("berth %s: --pod %s: it cannot be read, or holds no objects\n", command, path);
 		return BT_EXIT_INPUT;
 	}
 	if (t->trouble) {
-		bt_say("berth %s: --pod %s: %s\n", command, path, t->trouble);
+		bt_message("berth %s: --pod %s: %s\n", command, path, t->trouble);
 		return BT_EXIT_INPUT;
 	}
 	if (t->unit_n == t->file_unit_n) {
-		bt_say("berth %s: --pod %s: it holds no pod and no workload with replicas\n", command, path);
+		bt_message(
+			"berth %s: --pod %s: it holds no pod and no workload with replicas\n", command, path);
 		return BT_EXIT_INPUT;
 	}
 	return BT_EXIT_OK;

@@ -9,7 +9,7 @@
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/cli/terminal.h"
 #include "tools/format/input.h"
 #include "tools/kube/config/config_decode.h"
@@ -46,7 +46,7 @@ static void complain(void *context, const struct bt_diagnosis *diagnosis)
 	struct bt_buf text = {0};
 
 	bt_diagnosis_text(diagnosis, &text);
-	bt_say("berth %s: %s\n", c->invocation->command->name, text.ptr);
+	bt_message("berth %s: %s\n", c->invocation->command->name, text.ptr);
 	bt_buf_fini(&text);
 }
 
@@ -98,7 +98,7 @@ static int open_journal(struct comparing *c)
 		return BT_EXIT_INPUT;
 	}
 	if (bt_journal_open(c->journal, &reader, &header, &error) != BT_OK) {
-		bt_say("berth compare: %s: %s\n", path, error.ptr);
+		bt_message("berth compare: %s: %s\n", path, error.ptr);
 		status = BT_EXIT_INPUT;
 	} else if (!c->has_config) {
 		size_t end = bt_str_find(header.config, '\n', 0);
@@ -120,7 +120,7 @@ static int check_older(struct comparing *c)
 	int status = BT_EXIT_OK;
 
 	if (!make_config(c, &c->comparison.from, &config, &error)) {
-		bt_say("berth compare: %s\n", error.ptr);
+		bt_message("berth compare: %s\n", error.ptr);
 		status = BT_EXIT_INPUT;
 	} else if (config.extender_n) {
 		status = bt_invocation_wrong(c->invocation->command,
@@ -443,7 +443,7 @@ static int compare(struct comparing *c)
 	c->comparison.codec = bt_journal_json(&c->maker);
 	c->comparison.stop = bt_interrupt_pending;
 	if (bt_compare_journal(&c->comparison, c->journal, &error) != BT_OK) {
-		bt_say("berth compare: %s\n", error.ptr);
+		bt_message("berth compare: %s\n", error.ptr);
 		status = BT_EXIT_INPUT;
 	}
 	bt_buf_fini(&error);

@@ -4,7 +4,7 @@
 #include "tools/offline/compare/record.h"
 
 #include "tools/cli/interrupt.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/kube/config/config_file.h"
 #include "tools/kube/config/recording.h"
 #include "tools/offline/simulate/drive.h"
@@ -94,7 +94,7 @@ static int load(struct recorder *s)
 	}
 	bt_load_warn(&s->load);
 	if (s->intake.counts.nodes == 0) {
-		bt_say("berth %s: the input holds no nodes; give it the cluster's nodes as well\n",
+		bt_message("berth %s: the input holds no nodes; give it the cluster's nodes as well\n",
 			s->invocation->command->name);
 		return BT_EXIT_INPUT;
 	}

@@ -7,7 +7,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/offline/live/screen.h"
 
 #define PICTURE_NS INT64_C(250000000)
@@ -24,7 +24,7 @@ struct bt_live {
 	struct bt_buf text;
 };
 
-static void look(struct bt_live *live, int64_t elapsed_ns, struct bt_live_numbers *out)
+static void sample(struct bt_live *live, int64_t elapsed_ns, struct bt_live_numbers *out)
 {
 	*out = (struct bt_live_numbers){.elapsed_ns = elapsed_ns, .virtual_ns = -1};
 	live->options.fill(live->options.context, out);
@@ -37,7 +37,7 @@ struct bt_live *bt_live_begin(const struct bt_live_options *options)
 	live->options = *options;
 	live->on_screen = bt_screen_works(STDERR_FILENO);
 	live->begin_ns = bt_clock_monotonic_ns();
-	look(live, 0, &live->before);
+	sample(live, 0, &live->before);
 	live->later = live->before;
 	live->next_ns = live->on_screen ? live->begin_ns : live->begin_ns + LINE_NS;
 	if (live->on_screen) {
@@ -47,7 +47,7 @@ struct bt_live *bt_live_begin(const struct bt_live_options *options)
 }
 
 /* Chooses the base of the next rates: one to two RATE_NS back. */
-static void keep_look(struct bt_live *live)
+static void keep_sample(struct bt_live *live)
 {
 	if (live->now.elapsed_ns - live->later.elapsed_ns >= RATE_NS) {
 		live->before = live->later;
@@ -67,24 +67,24 @@ static void show_picture(struct bt_live *live)
 static void show_line(struct bt_live *live)
 {
 	bt_live_line(&live->now, &live->before, &live->text);
-	bt_say("%.*s\n", (int)live->text.len, live->text.ptr);
+	bt_message("%.*s\n", (int)live->text.len, live->text.ptr);
 }
 
-void bt_live_look(struct bt_live *live)
+void bt_live_poll(struct bt_live *live)
 {
 	int64_t now_ns = bt_clock_monotonic_ns();
 
 	if (now_ns < live->next_ns || (!live->on_screen && live->options.quiet)) {
 		return;
 	}
-	look(live, now_ns - live->begin_ns, &live->now);
+	sample(live, now_ns - live->begin_ns, &live->now);
 	bt_buf_clear(&live->text);
 	if (live->on_screen) {
 		show_picture(live);
 	} else {
 		show_line(live);
 	}
-	keep_look(live);
+	keep_sample(live);
 	live->next_ns = now_ns + (live->on_screen ? PICTURE_NS : LINE_NS);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The live view of a long job: on a terminal a screen four times a second, elsewhere one line per second.
- * Context: one thread, which calls bt_live_look often.
+ * Context: one thread, which calls bt_live_poll often.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct bt_live;
 struct bt_live *bt_live_begin(const struct bt_live_options *options);
 
 /* Updates the view if due. Cheap enough to be called a hundred times a second. */
-void bt_live_look(struct bt_live *live);
+void bt_live_poll(struct bt_live *live);
 
 /* Ends the view; restores the terminal. NULL is ignored. */
 void bt_live_end(struct bt_live *live);

@@ -66,7 +66,7 @@ static void visit(void *context, struct bt_engine *engine)
 	bt_live_of_engine(context, engine);
 }
 
-static void look_at_rings(struct bt_live_numbers *numbers, const struct bt_pipeline *pipeline)
+static void read_rings(struct bt_live_numbers *numbers, const struct bt_pipeline *pipeline)
 {
 	struct bt_pipeline_ring rings[BT_LIVE_RINGS];
 	uint32_t n = bt_pipeline_rings(pipeline, rings, BT_LIVE_RINGS);
@@ -89,7 +89,7 @@ static const char *word_of(const struct bt_pipeline_thread *thread)
 }
 
 /* The pipeline's data of its threads is better than the kernel's. */
-static void look_at_threads(struct bt_live_numbers *numbers, const struct bt_pipeline *pipeline)
+static void read_threads(struct bt_live_numbers *numbers, const struct bt_pipeline *pipeline)
 {
 	struct bt_pipeline_thread threads[BT_LIVE_THREADS];
 	uint32_t n = bt_pipeline_threads(pipeline, threads, BT_LIVE_THREADS);
@@ -124,8 +124,8 @@ void bt_live_of_pipeline(struct bt_live_numbers *numbers, struct bt_pipeline *pi
 	add_conflict(numbers, "answered twice", counts.repeated_n);
 	add_conflict(numbers, "bogus answers", counts.bogus_n);
 	add_conflict(numbers, "evictions failed", counts.evict_failed_n);
-	look_at_rings(numbers, pipeline);
-	look_at_threads(numbers, pipeline);
+	read_rings(numbers, pipeline);
+	read_threads(numbers, pipeline);
 	bt_pipeline_stages(pipeline, stages);
 	bt_live_of_stages(numbers, stages);
 	bt_mem_free(stages);
@@ -161,7 +161,7 @@ static const char *word_of_state(char state)
 }
 
 /* Reads the kernel's data of a thread. Returns: false when it has ended. */
-static bool look_at_task(const char *id, struct bt_live_thread *out)
+static bool read_task(const char *id, struct bt_live_thread *out)
 {
 	char line[512];
 
@@ -183,7 +183,7 @@ static bool look_at_task(const char *id, struct bt_live_thread *out)
 	return true;
 }
 
-static void look_at_tasks(struct bt_live_numbers *numbers)
+static void read_tasks(struct bt_live_numbers *numbers)
 {
 	DIR *tasks = opendir("/proc/self/task");
 
@@ -192,7 +192,7 @@ static void look_at_tasks(struct bt_live_numbers *numbers)
 	}
 	for (const struct dirent *entry; (entry = readdir(tasks)) && numbers->thread_n < BT_LIVE_THREADS;) {
 		if (entry->d_name[0] != '.' &&
-			look_at_task(entry->d_name, &numbers->threads[numbers->thread_n])) {
+			read_task(entry->d_name, &numbers->threads[numbers->thread_n])) {
 			numbers->thread_n++;
 		}
 	}
@@ -207,5 +207,5 @@ void bt_live_of_process(struct bt_live_numbers *numbers)
 	numbers->rcu_pending_bytes = rcu.pending_bytes;
 	numbers->rcu_throttle_n = rcu.throttle_n;
 	numbers->rcu_stall_n = rcu.stall_n;
-	look_at_tasks(numbers);
+	read_tasks(numbers);
 }

@@ -10,7 +10,7 @@
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/cli/terminal.h"
 #include "tools/format/object_reader.h"
 #include "tools/offline/quality/measure.h"
@@ -104,8 +104,9 @@ static int make_pipeline(struct quality_comparison *c, struct trial *trial, cons
 		return status;
 	}
 	if (trial->config.extender_n && policy == policies) { /* once */
-		bt_say("berth quality: %s: extenders are not asked, and pods are placed as if they had no "
-		       "objections and no preferences\n",
+		bt_message(
+			"berth quality: %s: extenders are not asked, and pods are placed as if they had no "
+			"objections and no preferences\n",
 			option(c, "config"));
 	}
 	apply_policy(&trial->config, policy, (int32_t)bt_invocation_number(c->invocation, "percentage"));
@@ -193,7 +194,7 @@ static int load(struct quality_comparison *c)
 	}
 	bt_load_warn(&c->trials[0].load);
 	if (c->trials[0].intake.counts.nodes == 0) {
-		bt_say("berth quality: the input holds no nodes; give it the cluster's nodes as well\n");
+		bt_message("berth quality: the input holds no nodes; give it the cluster's nodes as well\n");
 		return BT_EXIT_INPUT;
 	}
 	return BT_EXIT_OK;

@@ -39,7 +39,7 @@ static struct bt_simulate_run_watch *watch_of(struct bt_simulate_run *run, uint3
 }
 
 /* Explains a pod that --explain names. */
-static void look(void *context, uint32_t pod_ix)
+static void explain_watched(void *context, uint32_t pod_ix)
 {
 	struct bt_simulate_run *run = context;
 	struct bt_simulate_run_watch *watch = watch_of(run, pod_ix);
@@ -93,7 +93,7 @@ static void note_preempted(void *context, uint32_t victim_ix, uint32_t preemptor
 
 struct bt_pipeline_sink bt_simulate_run_sink(struct bt_simulate_run *run)
 {
-	return (struct bt_pipeline_sink){.cycle_begins = look,
+	return (struct bt_pipeline_sink){.cycle_begins = explain_watched,
 		.cycle_ended = note_decision,
 		.waits = note_wait,
 		.preempted = note_preempted,

@@ -7,7 +7,7 @@
 #include "engine/base/clock.h"
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/cli/terminal.h"
 #include "tools/format/input.h"
 #include "tools/kube/objects/watch_event.h"
@@ -28,9 +28,9 @@ struct replay {
 	double took_s;
 };
 
-static void say(const struct replay *r, const char *what)
+static void print_line(const struct replay *r, const char *what)
 {
-	bt_say("berth replay: %s: %s\n", r->path, what);
+	bt_message("berth replay: %s: %s\n", r->path, what);
 }
 
 static void cmd_replay_complain(void *context, const struct bt_diagnosis *diagnosis)
@@ -39,7 +39,7 @@ static void cmd_replay_complain(void *context, const struct bt_diagnosis *diagno
 
 	(void)context;
 	bt_diagnosis_text(diagnosis, &text);
-	bt_say("berth replay: %s\n", text.ptr);
+	bt_message("berth replay: %s\n", text.ptr);
 	bt_buf_fini(&text);
 }
 
@@ -63,14 +63,14 @@ static int open_and_play(struct replay *r, struct bt_str bytes)
 
 	if (bt_journal_open(bytes, &reader, &header, &r->text) != BT_OK ||
 		bt_recording_config(header.config, &r->config, &r->text) != BT_OK) {
-		say(r, r->text.ptr);
+		print_line(r, r->text.ptr);
 		return BT_EXIT_INPUT;
 	}
 	play(r, bytes);
 	if (r->status == BT_OK) {
 		return BT_EXIT_OK;
 	}
-	say(r, r->text.ptr);
+	print_line(r, r->text.ptr);
 	return r->status == BT_CONFLICT ? BT_EXIT_NO : BT_EXIT_INPUT;
 }
 

@@ -10,7 +10,7 @@
 #include "tools/cli/entry.h"
 #include "tools/cli/files.h"
 #include "tools/cli/interrupt.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/cli/terminal.h"
 #include "tools/offline/live/live.h"
 #include "tools/offline/live/look.h"
@@ -70,7 +70,7 @@ static double seconds_since(int64_t start_ns)
 static int warn_of_extenders(struct simulation *s)
 {
 	if (s->config.extender_n > 0) {
-		bt_diagnostics_say(&s->diagnostics, option(s, "config"), "extenders",
+		bt_diagnostics_report(&s->diagnostics, option(s, "config"), "extenders",
 			"extenders are not called, and pods are placed as if they had no objections and no "
 			"preferences",
 			"take the result as that, or leave them out");
@@ -78,10 +78,10 @@ static int warn_of_extenders(struct simulation *s)
 	return s->diagnostics.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
 }
 
-static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	(void)context;
-	(void)bt_pipeline_bound(pipeline, ask->handle); /* every binding succeeds */
+	(void)bt_pipeline_bound(pipeline, request->handle); /* every binding succeeds */
 }
 
 static struct bt_pipeline_options options_of(struct simulation *s)
@@ -115,7 +115,7 @@ static int start_threads(struct simulation *s)
 	bool started = !s->threads || bt_pipeline_start(s->pipeline, &why) == BT_OK;
 
 	if (!started) {
-		bt_say("berth simulate: %s\n", why.len ? why.ptr : "the system gives no more threads");
+		bt_message("berth simulate: %s\n", why.len ? why.ptr : "the system gives no more threads");
 	}
 	bt_buf_fini(&why);
 	return started ? BT_EXIT_OK : BT_EXIT_IO;
@@ -237,7 +237,7 @@ static const char *nearest(const struct pod_names *names, const char *typed)
 }
 
 /* An unknown name. */
-static void say_unknown(const struct simulation *s, const char *typed)
+static void report_unknown(const struct simulation *s, const char *typed)
 {
 	const struct bt_cache *cache = bt_engine_cache(s->engine);
 	uint32_t end = bt_ledger_pod_end(cache->ledger);
@@ -257,7 +257,7 @@ static void say_unknown(const struct simulation *s, const char *typed)
 		names.names[names.n++] = bt_mem_copy(text.ptr, text.len);
 	}
 	const char *near = nearest(&names, typed);
-	bt_say("berth simulate: --explain %s: there is no such pod; %s%s%s\n", typed,
+	bt_message("berth simulate: --explain %s: there is no such pod; %s%s%s\n", typed,
 		near ? "did you mean " : "write NAMESPACE/NAME", near ? near : "", near ? "?" : "");
 	for (size_t i = 0; i < names.n; i++) {
 		bt_mem_free(names.names[i]);
@@ -284,7 +284,7 @@ static void begin_explaining(void *context, struct bt_engine *engine)
 			(void)bt_report_explain_attempt(s->emit, engine, pod_ix, 0);
 		} else if (pod_ix == BT_NO_POD && !watch->ignored && !s->timed) {
 			s->unknown = true;
-			say_unknown(s, watch->pod.ptr);
+			report_unknown(s, watch->pod.ptr);
 		}
 	}
 }
@@ -339,7 +339,7 @@ static void end_explaining(struct simulation *s)
 			add_fate(s, watch, "ignored", "", watch->ignored);
 		} else if (!watch->seen) {
 			s->unknown = true;
-			say_unknown(s, watch->pod.ptr);
+			report_unknown(s, watch->pod.ptr);
 		}
 	}
 	bt_emit_end(s->emit);
@@ -365,12 +365,12 @@ static int load_paths(struct simulation *s)
 
 static void complain_about_nodes(void *context, const char *message)
 {
-	bt_diagnostics_say(context, NULL, NULL, message, NULL);
+	bt_diagnostics_report(context, NULL, NULL, message, NULL);
 }
 
 static void complain_about_pods(void *context, const char *message)
 {
-	bt_diagnostics_say_lost(context, NULL, NULL, message, NULL);
+	bt_diagnostics_report_lost(context, NULL, NULL, message, NULL);
 }
 
 static int load_trace(struct simulation *s)
@@ -391,7 +391,7 @@ static int load_trace(struct simulation *s)
 		status = bt_openb_read_pods(&reader, pods, &s->trace);
 	}
 	if (status != BT_OK) {
-		bt_say("berth simulate: the trace cannot be read%s\n",
+		bt_message("berth simulate: the trace cannot be read%s\n",
 			s->quiet ? "; without --quiet berth says why" : "");
 		return BT_EXIT_INPUT;
 	}
@@ -584,7 +584,7 @@ static void show(void *context)
 {
 	struct simulation *s = context;
 
-	bt_live_look(s->live);
+	bt_live_poll(s->live);
 }
 
 static void begin_progress(struct simulation *s)

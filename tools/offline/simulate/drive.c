@@ -12,7 +12,7 @@
 #define LOOK  INT64_C(10000000) /* polling interval of a waiting thread */
 #define SLICE INT64_C(50000000) /* a signal just before a sleep is noticed after it */
 
-static void tell(const struct bt_drive *drive)
+static void update_progress(const struct bt_drive *drive)
 {
 	bt_progress_update(drive->progress, bt_load_relaxed(&drive->run->turn_n));
 }
@@ -25,7 +25,7 @@ static void nap(const struct bt_drive *drive)
 	const struct timespec slice = {.tv_nsec = left_ns < SLICE ? (long)left_ns : (long)SLICE};
 
 	if (left_ns > 0) {
-		bt_progress_look(drive->progress);
+		bt_progress_poll(drive->progress);
 		nanosleep(&slice, NULL);
 	}
 }
@@ -54,7 +54,7 @@ static void run_inline(const struct bt_drive *drive)
 		if (!bt_pipeline_step(drive->run->pipeline) && !feed_some(drive, &next)) {
 			nap(drive);
 		}
-		tell(drive);
+		update_progress(drive);
 	}
 	bt_watch_event_destroy(next);
 }
@@ -91,25 +91,25 @@ static struct bt_thread *start_source(const struct bt_drive *drive)
 	return thread;
 }
 
-static void look_on(const struct bt_drive *drive)
+static void watch_run(const struct bt_drive *drive)
 {
 	while (!bt_simulate_run_is_over(drive->run)) {
 		uint32_t key = bt_eventcount_prepare(&drive->run->park);
 
-		tell(drive);
-		bt_progress_look(drive->progress);
+		update_progress(drive);
+		bt_progress_poll(drive->progress);
 		if (!bt_simulate_run_is_over(drive->run)) {
 			bt_eventcount_wait(&drive->run->park, key, LOOK);
 		}
 	}
-	tell(drive);
+	update_progress(drive);
 }
 
 static void run_in_threads(const struct bt_drive *drive)
 {
 	bt_pipeline_call(drive->run->pipeline, drive_begin, drive->run);
 	struct bt_thread *source = start_source(drive);
-	look_on(drive);
+	watch_run(drive);
 	/* Decisions are carried out, and a source that waits for room continues. */
 	bt_pipeline_stop(drive->run->pipeline, BT_END_DRAIN, BT_FOREVER);
 	bt_thread_join(&source);

@@ -17,7 +17,7 @@ static void intake_complain(struct bt_intake *intake, const struct bt_object *ob
 	char name[NAME_MAX_BYTES];
 
 	bt_object_name(object, name, sizeof(name));
-	bt_diagnostics_say(intake->diagnostics, name, path, message, remedy);
+	bt_diagnostics_report(intake->diagnostics, name, path, message, remedy);
 }
 
 /* The same for an ignored pod. */
@@ -27,7 +27,7 @@ static void lose(struct bt_intake *intake, const struct bt_object *object, const
 	char name[NAME_MAX_BYTES];
 
 	bt_object_name(object, name, sizeof(name));
-	bt_diagnostics_say_lost(intake->diagnostics, name, path, message, remedy);
+	bt_diagnostics_report_lost(intake->diagnostics, name, path, message, remedy);
 }
 
 static void note_entry(struct bt_intake *intake, enum bt_entry entry)
@@ -130,7 +130,7 @@ void bt_intake_end(struct bt_intake *intake, struct bt_engine *engine)
 			BT_STR_ARG(bt_intern_str(intern, pod->name)));
 		snprintf(message, sizeof(message), "unknown node \"%.*s\"",
 			BT_STR_ARG(bt_intern_str(intern, cache->view.snapshot->nodes[pod->node_ix].name)));
-		bt_diagnostics_say(intake->diagnostics, name, "spec.nodeName", message,
+		bt_diagnostics_report(intake->diagnostics, name, "spec.nodeName", message,
 			"pod ignored; add the node to the input");
 	}
 }

@@ -75,7 +75,7 @@ static bool is_known(struct bt_load *load, const struct bt_object *object)
 		return false;
 	}
 	bt_object_name(object, name, sizeof(name));
-	bt_diagnostics_say(load->diagnostics, name, "metadata.name",
+	bt_diagnostics_report(load->diagnostics, name, "metadata.name",
 		node ? "duplicate node ignored" : "duplicate pod ignored",
 		"the input has it already, and the first one counts; remove the other");
 	return true;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tools/cli/interrupt.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/kube/config/config_file.h"
 #include "tools/offline/simulate/drive.h"
 
@@ -42,8 +42,8 @@ static int configure(struct bt_loaded_cluster *c)
 		status = bt_configuration_read(c->invocation, &gates, &c->config);
 	}
 	if (status == BT_EXIT_OK && c->config.extender_n) {
-		bt_say("berth %s: %s: extenders are not called, and pods are placed as if they had no "
-		       "objections and no preferences\n",
+		bt_message("berth %s: %s: extenders are not called, and pods are placed as if they had no "
+			   "objections and no preferences\n",
 			c->invocation->command->name, bt_invocation_text(c->invocation, "config"));
 	}
 	return status == BT_EXIT_OK ? make_engine(c) : status;
@@ -68,7 +68,7 @@ static int load_cluster(struct bt_loaded_cluster *c)
 	}
 	bt_load_warn(&c->load);
 	if (c->intake.counts.nodes == 0) {
-		bt_say("berth %s: the input holds no nodes; give it the cluster's nodes as well\n",
+		bt_message("berth %s: the input holds no nodes; give it the cluster's nodes as well\n",
 			c->invocation->command->name);
 		return BT_EXIT_INPUT;
 	}

@@ -6,7 +6,7 @@
 #include "engine/base/cpu_quota.h"
 #include "engine/base/thread.h"
 #include "tools/cli/command.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 
 static int plan(struct bt_places *places, const struct bt_topo_request *request, struct bt_buf *why)
 {
@@ -33,7 +33,7 @@ int bt_places_find(struct bt_places *places, const struct bt_invocation *invocat
 	}
 	int status = plan(places, &request, &why);
 	if (status != BT_EXIT_OK) {
-		bt_say("berth simulate: %s\n", why.ptr ? why.ptr : "");
+		bt_message("berth simulate: %s\n", why.ptr ? why.ptr : "");
 	}
 	places->worker_n = places->plan.worker_n;
 	bt_buf_fini(&why);

@@ -198,14 +198,14 @@ static void unreserve_for(struct bt_api *api, struct bt_resource_claim_object *c
 	claim->reserved_for_n = n;
 }
 
-static void allocate(
-	struct bt_api *api, struct bt_resource_claim_object *claim, const struct bt_bind_request_claim *ask)
+static void allocate(struct bt_api *api, struct bt_resource_claim_object *claim,
+	const struct bt_bind_request_claim *request)
 {
 	claim->allocated = true;
-	claim->results = (struct bt_device_result_object *)ask->results;
-	claim->result_n = ask->result_n;
-	claim->node_selector = ask->node_selector;
-	claim->allocation_ns = ask->timed ? api->now_ns : 0;
+	claim->results = (struct bt_device_result_object *)request->results;
+	claim->result_n = request->result_n;
+	claim->node_selector = request->node_selector;
+	claim->allocation_ns = request->timed ? api->now_ns : 0;
 }
 
 static void deallocate(struct bt_resource_claim_object *claim)
@@ -248,7 +248,8 @@ static struct bt_claim_consumer_object pod_consumer(const struct claims_in_work 
 
 /* Reads the claim again if another pod of the group has written it since this pod was decided. Returns:
  * false: it cannot be written. */
-static bool refresh(struct claims_in_work *w, struct written *claim, const struct bt_bind_request_claim *ask)
+static bool refresh(
+	struct claims_in_work *w, struct written *claim, const struct bt_bind_request_claim *request)
 {
 	const struct bt_api_object *stored =
 		bt_api_find(w->api, (struct bt_str)BT_STR(KIND), w->namespace_, claim->name);
@@ -257,7 +258,7 @@ static bool refresh(struct claims_in_work *w, struct written *claim, const struc
 		return true;
 	}
 	claim->now = bt_api_claim(w->api, stored);
-	if (ask->allocates && claim->now->allocated) {
+	if (request->allocates && claim->now->allocated) {
 		bt_buf_printf(&w->api->bind_error,
 			FAILS "claim %.*s/%.*s got allocated elsewhere in the meantime",
 			BT_STR_ARG(w->namespace_), BT_STR_ARG(claim->name));
@@ -280,12 +281,12 @@ static bool has_binding_conditions(const struct claims_in_work *w)
 }
 
 static bool bind_claim(
-	struct claims_in_work *w, struct written *claim, const struct bt_bind_request_claim *ask)
+	struct claims_in_work *w, struct written *claim, const struct bt_bind_request_claim *request)
 {
-	if (!refresh(w, claim, ask)) {
+	if (!refresh(w, claim, request)) {
 		return false;
 	}
-	if (claim->version && !ask->allocates && !claim->now->allocated && has_binding_conditions(w)) {
+	if (claim->version && !request->allocates && !claim->now->allocated && has_binding_conditions(w)) {
 		bt_buf_printf(&w->api->bind_error,
 			FAILS "claim %.*s/%.*s got deallocated elsewhere in the meantime",
 			BT_STR_ARG(w->namespace_), BT_STR_ARG(claim->name));
@@ -293,20 +294,21 @@ static bool bind_claim(
 	}
 	struct bt_resource_claim_object *now = copy_of(w->api, claim->now);
 
-	if (ask->allocates && !has_finalizer(now)) {
+	if (request->allocates && !has_finalizer(now)) {
 		now->meta.finalizers = with(w->api, &now->meta.finalizers, (struct bt_str)BT_STR(FINALIZER));
 		if (!update(w->api, w->namespace_, claim->name, now)) {
 			return fail_missing(w, "add finalizer to", claim);
 		}
 	}
 	now = copy_of(w->api, now);
-	if (ask->allocates) {
-		allocate(w->api, now, ask);
+	if (request->allocates) {
+		allocate(w->api, now, request);
 	}
 	reserve_for(w->api, now, &claim->consumer);
 	if (!update(w->api, w->namespace_, claim->name, now)) {
 		return fail_missing(w,
-			ask->allocates ? "add allocation and reservation to" : "add reservation to", claim);
+			request->allocates ? "add allocation and reservation to" : "add reservation to",
+			claim);
 	}
 	claim->now = now;
 	return true;
@@ -314,18 +316,19 @@ static bool bind_claim(
 
 /* ---- the claim for extended resources ---- */
 
-static void write_requests(const struct bt_bind_request_claim *ask, struct bt_buf *out)
+static void write_requests(const struct bt_bind_request_claim *request, struct bt_buf *out)
 {
 	bt_buf_text(out, "\"requests\":[");
-	for (uint32_t i = 0; i < ask->request_n; i++) {
+	for (uint32_t i = 0; i < request->request_n; i++) {
 		bt_buf_printf(out, "%s{\"name\":\"%.*s\",\"exactly\":{\"deviceClassName\":\"%.*s\"}}",
-			i ? "," : "", BT_STR_ARG(ask->requests[i].name), BT_STR_ARG(ask->requests[i].class_));
+			i ? "," : "", BT_STR_ARG(request->requests[i].name),
+			BT_STR_ARG(request->requests[i].class_));
 	}
 	bt_buf_char(out, ']');
 }
 
 static struct bt_str special_text(
-	struct claims_in_work *w, struct bt_str name, const struct bt_bind_request_claim *ask)
+	struct claims_in_work *w, struct bt_str name, const struct bt_bind_request_claim *request)
 {
 	struct bt_buf text = {.len = 0};
 
@@ -336,8 +339,8 @@ static struct bt_str special_text(
 		"\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"%.*s\",\"uid\":\"%.*s\",\"controller\":"
 		"true}]},\"spec\":{\"devices\":{",
 		BT_STR_ARG(name), BT_STR_ARG(w->namespace_), BT_STR_ARG(w->name), BT_STR_ARG(w->uid));
-	if (ask->request_n) {
-		write_requests(ask, &text);
+	if (request->request_n) {
+		write_requests(request, &text);
 	}
 	bt_buf_text(&text, "}}}");
 	struct bt_str doc = {bt_arena_copy(&w->api->cluster.arena, text.ptr, text.len), text.len};
@@ -347,14 +350,14 @@ static struct bt_str special_text(
 
 /* Writes the pod's status: the claim's request for each extended resource. */
 static void write_mappings(struct claims_in_work *w, struct bt_api_object *pod, struct bt_str claim,
-	const struct bt_bind_request_claim *ask)
+	const struct bt_bind_request_claim *request)
 {
 	struct bt_arena *arena = &w->api->cluster.arena;
 	struct bt_extended_mapping_object *mappings =
-		bt_arena_zalloc(arena, ask->mapping_n * sizeof(*mappings));
+		bt_arena_zalloc(arena, request->mapping_n * sizeof(*mappings));
 
-	for (uint32_t i = 0; i < ask->mapping_n; i++) {
-		const struct bt_bind_request_mapping *from = &ask->mappings[i];
+	for (uint32_t i = 0; i < request->mapping_n; i++) {
+		const struct bt_bind_request_mapping *from = &request->mappings[i];
 		char container[16];
 		int len = snprintf(container, sizeof(container), "%" PRIu32, from->container);
 
@@ -367,11 +370,11 @@ static void write_mappings(struct claims_in_work *w, struct bt_api_object *pod, 
 	}
 	pod->extended_claim = claim;
 	pod->extended_mappings = mappings;
-	pod->extended_mapping_n = ask->mapping_n;
+	pod->extended_mapping_n = request->mapping_n;
 	bt_api_show(w->api, pod);
 }
 
-static bool bind_special(struct claims_in_work *w, const struct bt_bind_request_claim *ask)
+static bool bind_special(struct claims_in_work *w, const struct bt_bind_request_claim *request)
 {
 	struct bt_buf name = {.len = 0}, error = {.len = 0};
 	struct written *claim = &w->claims[w->claim_n++];
@@ -380,25 +383,25 @@ static bool bind_special(struct claims_in_work *w, const struct bt_bind_request_
 
 	bt_buf_printf(&name, "%.*s-extended-resources-%u", BT_STR_ARG(w->name), w->api->uid_n + 1);
 	claim->name = (struct bt_str){bt_arena_copy(&w->api->cluster.arena, name.ptr, name.len), name.len};
-	enum bt_status status = bt_api_create(w->api, special_text(w, claim->name, ask), &error);
+	enum bt_status status = bt_api_create(w->api, special_text(w, claim->name, request), &error);
 	BT_REQUIRE(status == BT_OK);
 	bt_buf_fini(&name);
 	bt_buf_fini(&error);
 	claim->now = bt_api_claim(
 		w->api, bt_api_find(w->api, (struct bt_str)BT_STR(KIND), w->namespace_, claim->name));
 	const struct bt_resource_claim_object *made = claim->now;
-	if (!bind_claim(w, claim, ask)) {
+	if (!bind_claim(w, claim, request)) {
 		return false;
 	}
 	struct bt_api_object *pod = bt_api_find(w->api, (struct bt_str)BT_STR("Pod"), w->namespace_, w->name);
 
-	if (ask->mapping_n && !pod) {
+	if (request->mapping_n && !pod) {
 		bt_buf_printf(&w->api->bind_error,
 			FAILS "update pod %.*s/%.*s ExtendedResourceClaimStatus: pods \"%.*s\" not found",
 			BT_STR_ARG(w->namespace_), BT_STR_ARG(w->name), BT_STR_ARG(w->name));
 		return false;
 	}
-	if (ask->mapping_n == 0) {
+	if (request->mapping_n == 0) {
 		claim->now = made; /* Unreserve's base; its write reverts the allocation */
 		bt_buf_printf(&w->api->bind_error,
 			FAILS "nil or empty request mappings, no update of pod %.*s/%.*s "
@@ -406,7 +409,7 @@ static bool bind_special(struct claims_in_work *w, const struct bt_bind_request_
 			BT_STR_ARG(w->namespace_), BT_STR_ARG(w->name));
 		return false;
 	}
-	write_mappings(w, pod, claim->name, ask);
+	write_mappings(w, pod, claim->name, request);
 	return true;
 }
 
@@ -453,7 +456,7 @@ static void list_claims(struct claims_in_work *w, const struct bt_pod *pod)
 }
 
 /* The write for the user's i-th claim, which may be listed twice. */
-static struct bt_bind_request_claim ask_of(const struct claims_in_work *w, uint32_t i)
+static struct bt_bind_request_claim request_of(const struct claims_in_work *w, uint32_t i)
 {
 	uint32_t before = 0;
 
@@ -461,10 +464,10 @@ static struct bt_bind_request_claim ask_of(const struct claims_in_work *w, uint3
 		before += bt_str_eq(w->claims[k].name, w->claims[i].name);
 	}
 	for (uint32_t k = 0; w->writes && k < w->writes->claim_n; k++) {
-		const struct bt_bind_request_claim *ask = &w->writes->claims[k];
+		const struct bt_bind_request_claim *request = &w->writes->claims[k];
 
-		if (!ask->special && bt_str_eq(ask->name, w->claims[i].name) && before-- == 0) {
-			return *ask;
+		if (!request->special && bt_str_eq(request->name, w->claims[i].name) && before-- == 0) {
+			return *request;
 		}
 	}
 	return (struct bt_bind_request_claim){.allocates = !w->claims[i].now->allocated};
@@ -473,10 +476,10 @@ static struct bt_bind_request_claim ask_of(const struct claims_in_work *w, uint3
 static bool prebind(struct claims_in_work *w)
 {
 	for (uint32_t i = 0; i < w->user_n; i++) {
-		struct bt_bind_request_claim ask = ask_of(w, i);
+		struct bt_bind_request_claim request = request_of(w, i);
 
-		ask.allocates &= !w->claims[i].now->allocated;
-		if (!is_reserved(w, w->claims[i].now) && !bind_claim(w, &w->claims[i], &ask)) {
+		request.allocates &= !w->claims[i].now->allocated;
+		if (!is_reserved(w, w->claims[i].now) && !bind_claim(w, &w->claims[i], &request)) {
 			return false;
 		}
 	}

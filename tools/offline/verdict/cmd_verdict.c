@@ -3,7 +3,7 @@
  */
 
 #include "tools/cli/entry.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/kube/config/config_file.h"
 #include "tools/offline/verdict/lines.h"
 #include "tools/offline/verdict/verdict.h"
@@ -17,9 +17,10 @@ struct wishes {
 static void warn_of_extenders(const struct bt_scenario *scenario, const struct bt_scenario_cluster *cluster)
 {
 	if (cluster->config.extender_n) {
-		bt_say("berth verdict: %.*s: config: extenders are not asked, and the verdict is as if they "
-		       "had no "
-		       "objections and no preferences\n",
+		bt_message(
+			"berth verdict: %.*s: config: extenders are not asked, and the verdict is as if they "
+			"had no "
+			"objections and no preferences\n",
 			BT_STR_ARG(scenario->id));
 	}
 }

@@ -189,12 +189,12 @@ static bool history_begin(struct player *p, const struct bt_history_cycle *how)
 	cycle->on = true;
 	cycle->how = *how;
 	cycle->pod_ix = pod_ix;
-	cycle->popped = bt_queue_look_key(&p->api, pod_ix);
+	cycle->popped = bt_queue_dump_key(&p->api, pod_ix);
 	bt_buf_clear(&cycle->message);
 	p->api.seen_n = 0;
 	cycle->grouped = bt_engine_in_group(engine, pod_ix);
 	if (cycle->grouped && bt_queue_is_group(bt_engine_queue(engine), pod_ix)) {
-		cycle->popped = bt_queue_look_group_key(&p->api, pod_ix);
+		cycle->popped = bt_queue_dump_group_key(&p->api, pod_ix);
 	}
 	if (cycle->grouped) {
 		return true;
@@ -294,7 +294,7 @@ static void note_waited(struct player *p, uint32_t pod_ix, struct bt_str node, s
 {
 	p->waited = bt_mem_grow(p->waited, p->waited_n, &p->waited_cap, sizeof(*p->waited));
 	p->waited[p->waited_n++] =
-		(struct waited){keep(p, bt_queue_look_key(&p->api, pod_ix)), keep(p, node), keep(p, message)};
+		(struct waited){keep(p, bt_queue_dump_key(&p->api, pod_ix)), keep(p, node), keep(p, message)};
 }
 
 static void wait_ended(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
@@ -392,7 +392,7 @@ static void write_member(struct player *p, const struct bt_group_decision *group
 		return;
 	}
 	bt_json_write_begin_object(&p->json);
-	write_str(p, "pod", bt_queue_look_key(&p->api, decision->pod_ix));
+	write_str(p, "pod", bt_queue_dump_key(&p->api, decision->pod_ix));
 	bt_json_write_key(&p->json, "result");
 	if (decision->outcome == BT_PLACED && failure.len == 0) {
 		bt_json_write_str(&p->json, node_name(p, decision->node_ix));
@@ -687,7 +687,7 @@ static bool play_steps(struct player *p, const struct bt_history *history)
 		}
 		write_waited(p);
 		if (!p->elapsed) {
-			bt_queue_look(&p->api, &p->json);
+			bt_queue_dump(&p->api, &p->json);
 		}
 		bt_json_write_end(&p->json);
 	}
@@ -717,7 +717,7 @@ static bool create_all(struct player *p, struct bt_str objects, struct bt_arena 
 }
 
 /* Prefixes an error with the history's ID. */
-static void say_which(const struct bt_history *history, struct bt_buf *error)
+static void prefix_history(const struct bt_history *history, struct bt_buf *error)
 {
 	struct bt_buf text = {0};
 
@@ -752,7 +752,7 @@ bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, 
 	} else {
 		*out_remedy = p.remedy;
 		if (history->id.len) {
-			say_which(history, out_error);
+			prefix_history(history, out_error);
 		}
 	}
 	bt_explanation_fini(&p.explanation);

@@ -8,7 +8,7 @@
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/output.h"
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 #include "tools/format/input.h"
 
 struct line_reader {
@@ -24,7 +24,7 @@ static void lines_complain(void *context, const struct bt_diagnosis *diagnosis)
 	struct bt_buf text = {0};
 
 	bt_diagnosis_text(diagnosis, &text);
-	bt_say("berth %s: %s\n", run->answer->command, text.ptr);
+	bt_message("berth %s: %s\n", run->answer->command, text.ptr);
 	bt_buf_fini(&text);
 	run->wrong = true;
 }

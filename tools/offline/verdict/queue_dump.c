@@ -43,7 +43,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-struct bt_str bt_queue_look_key(struct bt_api *api, uint32_t pod_ix)
+struct bt_str bt_queue_dump_key(struct bt_api *api, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
 	const struct bt_intern *intern = cache->dictionary->intern;
@@ -56,7 +56,7 @@ struct bt_str bt_queue_look_key(struct bt_api *api, uint32_t pod_ix)
 		bt_arena_copy(&api->cluster.arena, api->text.ptr, api->text.len), api->text.len};
 }
 
-struct bt_str bt_queue_look_group_key(struct bt_api *api, uint32_t pod_ix)
+struct bt_str bt_queue_dump_group_key(struct bt_api *api, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
 	const struct bt_intern *intern = cache->dictionary->intern;
@@ -83,7 +83,7 @@ static struct keyed_pod *list(struct bt_api *api, enum bt_wait where, bool sorte
 		bool same = i > 0 && group != BT_NAME_NONE && group == group_of(api, pods[i - 1]);
 
 		out[i] = (struct keyed_pod){
-			bt_queue_look_key(api, pods[i]), pods[i], i == 0 ? 0 : out[i - 1].turn + !same};
+			bt_queue_dump_key(api, pods[i]), pods[i], i == 0 ? 0 : out[i - 1].turn + !same};
 	}
 	if (n) {
 		qsort(out, n, sizeof(*out), sorted ? by_key : by_turn);
@@ -219,7 +219,7 @@ static void write_nominations(struct bt_api *api, struct bt_json_writer *json)
 			bt_json_write_begin_object(json);
 			any = true;
 		}
-		bt_json_write_key_str(json, bt_queue_look_key(api, i));
+		bt_json_write_key_str(json, bt_queue_dump_key(api, i));
 		bt_json_write_str(json, bt_intern_str(cache->dictionary->intern, nomination));
 	}
 	if (any) {
@@ -227,7 +227,7 @@ static void write_nominations(struct bt_api *api, struct bt_json_writer *json)
 	}
 }
 
-void bt_queue_look(struct bt_api *api, struct bt_json_writer *json)
+void bt_queue_dump(struct bt_api *api, struct bt_json_writer *json)
 {
 	write_keys(api, json, "active", BT_WAIT_ACTIVE);
 	write_backoff(api, json);

@@ -7,10 +7,10 @@
 #include "tools/offline/verdict/api.h"
 
 /* Writes active, backoff, unschedulable, gated, inFlight and nominations into the open object. */
-void bt_queue_look(struct bt_api *api, struct bt_json_writer *json);
+void bt_queue_dump(struct bt_api *api, struct bt_json_writer *json);
 
 /* A pod's namespace/name. Owns: the API's cluster. */
-struct bt_str bt_queue_look_key(struct bt_api *api, uint32_t pod_ix);
+struct bt_str bt_queue_dump_key(struct bt_api *api, uint32_t pod_ix);
 
 /* The same for its PodGroup. */
-struct bt_str bt_queue_look_group_key(struct bt_api *api, uint32_t pod_ix);
+struct bt_str bt_queue_dump_group_key(struct bt_api *api, uint32_t pod_ix);

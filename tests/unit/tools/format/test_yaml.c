@@ -176,7 +176,7 @@ static void duplicate_keys_are_reported_on_request_and_the_last_counts(void **st
 	struct duplicates duplicates = {.text = {0}};
 
 	(void)state;
-	bt_yaml_tell_duplicates(yaml, note_duplicate, &duplicates);
+	bt_yaml_report_duplicates(yaml, note_duplicate, &duplicates);
 	converts("a: 1\nb: {c: 1, d: 2, c: 3}\na:\n- x\n- q: 1\n  q:\n    z: 2\na: &n last\nb: *n\n",
 		"{\"a\":\"last\",\"b\":\"last\"}");
 	assert_string_equal(duplicates.text.ptr, "2\"c\" 7\"q\" 4\"a\" 8\"a\" 9\"b\" ");
@@ -184,7 +184,7 @@ static void duplicate_keys_are_reported_on_request_and_the_last_counts(void **st
 	converts("a: &n {b: 1}\nc:\n  <<: *n\n  b: 2\nd:\n  b: 3\n  <<: *n\n",
 		"{\"a\":{\"b\":1},\"c\":{\"b\":2},\"d\":{\"b\":1}}");
 	assert_string_equal(duplicates.text.ptr, "4\"b\" 7\"b\" ");
-	bt_yaml_tell_duplicates(yaml, NULL, NULL);
+	bt_yaml_report_duplicates(yaml, NULL, NULL);
 	bt_buf_fini(&duplicates.text);
 }
 

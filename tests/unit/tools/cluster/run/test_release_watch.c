@@ -51,7 +51,7 @@ static void begin(struct fixture *f, const char *release, struct bt_release_watc
 {
 	*f = (struct fixture){.server = {.minor = AWAY}};
 	options.release = named(release);
-	options.ask = answer;
+	options.read_version = answer;
 	options.context = &f->server;
 	bt_release_watch_init(&f->watch, &options, f->now_ns);
 }
@@ -91,7 +91,7 @@ static void the_first_answer_says_which_release_decides(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct server server = {.minor = cases[i].minor};
 		const struct bt_release_watch_options options = {
-			.release = named("1.36"), .ask = answer, .context = &server};
+			.release = named("1.36"), .read_version = answer, .context = &server};
 		const struct bt_release *release = NULL;
 		bool undecided = false;
 

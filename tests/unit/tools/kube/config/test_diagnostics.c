@@ -15,7 +15,7 @@
 static void find(struct bt_diagnostics *diagnostics, int n)
 {
 	for (int i = 0; i < n; i++) {
-		bt_diagnostics_say(diagnostics, "Pod a/b", "spec", "wrong", "mend it");
+		bt_diagnostics_report(diagnostics, "Pod a/b", "spec", "wrong", "mend it");
 	}
 }
 
@@ -80,7 +80,7 @@ static void problems_that_may_lose_pods_are_counted_apart(void **state)
 	(void)state;
 	find(&diagnostics, 2);
 	assert_int_equal(diagnostics.lost_n, 0);
-	bt_diagnostics_say_lost(&diagnostics, "Pod a/b", "", "refused", NULL);
+	bt_diagnostics_report_lost(&diagnostics, "Pod a/b", "", "refused", NULL);
 	bt_diagnostics_hear(&diagnostics, &(struct bt_diagnosis){.message = "torn", .loss = BT_LOST_PART});
 	assert_int_equal(diagnostics.lost_n, 2);
 	assert_int_equal(diagnostics.n, 4);
@@ -93,7 +93,7 @@ static void kept_ones_are_printed_and_counted_once_passed_on(void **state)
 	(void)state;
 	caught_begin();
 	find(&kept, 22);
-	bt_diagnostics_say_lost(&kept, "Pod a/b", "", "refused", NULL);
+	bt_diagnostics_report_lost(&kept, "Pod a/b", "", "refused", NULL);
 	assert_string_equal(caught_text(), "");
 	bt_diagnostics_pass(&diagnostics, &kept);
 	assert_int_equal(lines(caught_end()), 20);

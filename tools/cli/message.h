@@ -7,4 +7,4 @@
 #include "engine/base/compiler.h"
 
 /* Writes the message, with a single write if possible. Context: any thread; allocates. */
-void bt_say(const char *format, ...) BT_PRINTF(1, 2);
+void bt_message(const char *format, ...) BT_PRINTF(1, 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The only writer of text to standard error.
  */
-#include "tools/cli/say.h"
+#include "tools/cli/message.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/quote.h"
 
-static void say_put(struct bt_str text)
+static void put(struct bt_str text)
 {
 	while (text.len) {
 		ssize_t n = write(STDERR_FILENO, text.ptr, text.len);
@@ -22,7 +22,7 @@ static void say_put(struct bt_str text)
 	}
 }
 
-void bt_say(const char *format, ...)
+void bt_message(const char *format, ...)
 {
 	struct bt_buf raw = {0}, shown = {0};
 	va_list args;
@@ -37,7 +37,7 @@ void bt_say(const char *format, ...)
 		bt_buf_text(&shown, end < rest.len ? "\n" : "");
 		rest = bt_str_sub(rest, end + (end < rest.len), rest.len);
 	}
-	say_put(bt_buf_view(&shown));
+	put(bt_buf_view(&shown));
 	bt_buf_fini(&raw);
 	bt_buf_fini(&shown);
 }
