@@ -13,7 +13,7 @@ static uint64_t begin_binding(struct lab *lab)
 	lab_node(lab, "n1");
 	lab_pod(lab, "p", ", 'uid': 'u1', 'resourceVersion': '10'");
 	lab_settle(lab);
-	assert_int_equal(lab->ask_n, 1);
+	assert_int_equal(lab->request_n, 1);
 	lab_assert_sets(lab, 0, 1, 0);
 	return lab->bind_requests[0].handle;
 }
@@ -26,7 +26,7 @@ static void begin_decision(struct lab *lab)
 	lab_take_in(lab);
 	bt_pipeline_decide_step(lab->pipeline, 1);
 	lab_assert_sets(lab, 0, 1, 0);
-	assert_int_equal(lab->ask_n, 0);
+	assert_int_equal(lab->request_n, 0);
 }
 
 static void fail_binding(struct lab *lab, uint64_t handle)
@@ -46,7 +46,7 @@ static void settle_unsent(struct lab *lab)
 {
 	lab_take_in(lab);
 	lab_settle(lab);
-	assert_int_equal(lab->ask_n, 0);
+	assert_int_equal(lab->request_n, 0);
 }
 
 static void delete_pod(struct lab *lab)
@@ -62,7 +62,7 @@ static void a_pod_whose_binding_failed_is_tried_again(void **state)
 	lab_assert_sets(lab, 1, 0, 0);
 	assert_int_equal(lab_counts(lab).failed_n, 1);
 	lab_wait(lab, 2 * LAB_SECOND);
-	assert_int_equal(lab->ask_n, 2);
+	assert_int_equal(lab->request_n, 2);
 	say_bound(lab, lab->bind_requests[1].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 }
@@ -75,7 +75,7 @@ static void an_overdue_binding_keeps_its_node(void **state)
 	lab_wait(lab, TIMEOUT);
 	assert_int_equal(lab_counts(lab).overdue_n, 1);
 	lab_assert_sets(lab, 0, 1, 0);
-	assert_int_equal(lab->ask_n, 1);
+	assert_int_equal(lab->request_n, 1);
 	say_bound(lab, handle);
 	assert_int_equal(lab_counts(lab).late_n, 1);
 	lab_assert_sets(lab, 0, 0, 1);
@@ -87,13 +87,13 @@ static void a_lost_answer_is_asked_for_until_somebody_knows(void **state)
 
 	begin_binding(lab);
 	lab_wait(lab, TTL);
-	assert_int_equal(lab->ask_n, 2);
+	assert_int_equal(lab->request_n, 2);
 	assert_int_equal(lab->bind_requests[1].verb, 'c');
 	assert_string_equal(lab->bind_requests[1].pod, "p");
 	assert_string_equal(lab->bind_requests[1].node, "n1");
 	assert_int_equal(bt_pipeline_unknown(lab->pipeline, lab->bind_requests[1].handle), BT_OK);
 	lab_wait(lab, TTL);
-	assert_int_equal(lab->ask_n, 3);
+	assert_int_equal(lab->request_n, 3);
 	assert_int_equal(lab_counts(lab).check_n, 2);
 	lab_assert_sets(lab, 0, 1, 0);
 	say_bound(lab, lab->bind_requests[2].handle);
@@ -122,7 +122,7 @@ static void a_check_without_an_answer_is_repeated(void **state)
 
 	begin_binding(lab);
 	lab_wait(lab, TTL);
-	assert_int_equal(lab->ask_n, 2);
+	assert_int_equal(lab->request_n, 2);
 	for (int i = 0; i < 4; i++) {
 		lab_wait(lab, TTL);
 	}
@@ -203,7 +203,7 @@ static void a_deleted_pod_needs_no_answer(void **state)
 	lab_assert_sets(lab, 0, 0, 0);
 	assert_int_equal(lab_counts(lab).binding_n, 0);
 	assert_int_equal(lab_counts(lab).recovered_n, 1);
-	assert_int_equal(lab->ask_n, 1);
+	assert_int_equal(lab->request_n, 1);
 }
 
 static void a_pod_that_is_made_anew_is_another_pod(void **state)
@@ -214,7 +214,7 @@ static void a_pod_that_is_made_anew_is_another_pod(void **state)
 	lab_pod(lab, "p", ", 'uid': 'u2', 'resourceVersion': '20'");
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).replaced_n, 1);
-	assert_int_equal(lab->ask_n, 2);
+	assert_int_equal(lab->request_n, 2);
 	assert_string_equal(lab->bind_requests[1].uid, "u2");
 	fail_binding(lab, handle);
 	say_bound(lab, lab->bind_requests[1].handle);
@@ -243,7 +243,7 @@ static void a_pod_that_begins_to_be_deleted_in_time_is_not_bound(void **state)
 	settle_unsent(lab);
 	lab_assert_sets(lab, 1, 0, 0);
 	lab_wait(lab, 20 * LAB_SECOND);
-	assert_int_equal(lab->ask_n, 0);
+	assert_int_equal(lab->request_n, 0);
 }
 
 static void the_source_shows_the_binding_before_the_answer(void **state)
@@ -270,7 +270,7 @@ static void a_binding_that_is_shown_needs_no_answer(void **state)
 	lab_wait(lab, TTL);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).binding_n, 0);
-	assert_int_equal(lab->ask_n, 1);
+	assert_int_equal(lab->request_n, 1);
 }
 
 static void a_binding_that_failed_had_come_about_after_all(void **state)
@@ -300,7 +300,7 @@ static void a_pod_that_somebody_else_bound_is_where_they_put_it(void **state)
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_find(lab, "p")->node_ix, 1);
 	lab_wait(lab, 20 * LAB_SECOND);
-	assert_int_equal(lab->ask_n, 1);
+	assert_int_equal(lab->request_n, 1);
 }
 
 static void a_pod_that_somebody_else_bound_in_time_is_not_bound_again(void **state)
@@ -331,12 +331,12 @@ static void the_place_of_a_pod_that_somebody_else_bound_is_free_for_others(void 
 			"{'unschedulable': true}, 'status': {'allocatable': {'cpu': '2', 'memory': '8Gi', "
 			"'pods': '10'}}}"));
 	lab_wait(lab, 20 * LAB_SECOND);
-	assert_int_equal(lab->ask_n, 2);
+	assert_int_equal(lab->request_n, 2);
 	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'",
 		", 'nodeName': 'n2'");
 	lab_settle(lab);
 	lab_wait(lab, 5 * LAB_SECOND);
-	assert_int_equal(lab->ask_n, 3);
+	assert_int_equal(lab->request_n, 3);
 	assert_string_equal(lab->bind_requests[2].pod, "waits");
 	lab_assert_sets(lab, 0, 2, 1);
 }
@@ -364,7 +364,7 @@ static void a_node_that_is_made_anew_is_another_node(void **state)
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).cancelled_n, 1);
 	lab_wait(lab, 2 * LAB_SECOND);
-	assert_int_equal(lab->ask_n, 1);
+	assert_int_equal(lab->request_n, 1);
 	say_bound(lab, lab->bind_requests[0].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 }
@@ -385,7 +385,7 @@ static void a_node_of_another_uid_is_another_node(void **state)
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).node_gone_n, 1);
 	assert_int_equal(lab_counts(lab).cancelled_n, 1);
-	assert_int_equal(lab->ask_n, 0);
+	assert_int_equal(lab->request_n, 0);
 }
 
 static void a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer(void **state)
@@ -436,7 +436,7 @@ static void begin_on_last(struct lab *lab, bool sent)
 	if (sent) {
 		lab_settle(lab);
 	}
-	assert_int_equal(lab->ask_n, sent);
+	assert_int_equal(lab->request_n, sent);
 	assert_int_equal(lab_find(lab, "p")->node_ix, 8);
 	move_node(lab, BT_WATCH_EVENT_DELETE);
 	assert_true(moved_n(lab) > 0);
@@ -471,7 +471,7 @@ static void a_node_that_has_another_slot_takes_back_what_was_not_sent_when_it_go
 	lab_take_in(lab);
 	assert_int_equal(lab_counts(lab).node_gone_n, 1);
 	lab_settle(lab);
-	assert_int_equal(lab->ask_n, 0);
+	assert_int_equal(lab->request_n, 0);
 	assert_int_equal(lab_counts(lab).cancelled_n, 1);
 	lab_assert_sets(lab, 1, 0, 0);
 }
@@ -533,7 +533,7 @@ static void a_victim_is_evicted_and_counts_as_leaving(void **state)
 	assert_int_equal(lab->decisions[2].outcome, BT_REFUSED);
 	assert_int_equal(lab->decisions[2].victim_n, 1);
 	assert_string_equal(lab->decisions[2].nominated, "n1");
-	assert_int_equal(lab->ask_n, 3);
+	assert_int_equal(lab->request_n, 3);
 	assert_int_equal(lab->bind_requests[2].verb, 'e');
 	assert_int_equal(lab->bind_requests[2].preemption, 0);
 	assert_int_equal(lab->bind_requests[2].after_n, 0);
@@ -559,7 +559,7 @@ static void the_last_of_several_victims_is_to_wait_for_the_others(void **state)
 		", 'priority': 10, 'overhead': {'cpu': '1'}");
 	lab_settle(lab);
 	assert_int_equal(lab->decisions[2].victim_n, 2);
-	assert_int_equal(lab->ask_n, 4);
+	assert_int_equal(lab->request_n, 4);
 	assert_int_not_equal(lab->bind_requests[2].preemption, 0);
 	assert_int_equal(lab->bind_requests[2].preemption, lab->bind_requests[3].preemption);
 	assert_int_equal(lab->bind_requests[2].after_n, 0);
@@ -577,7 +577,7 @@ static void begin_eviction(struct lab *lab)
 	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high", ", 'uid': 'u3'", ", 'priority': 10");
 	lab_settle(lab);
 	assert_int_equal(lab->decision_n, 3);
-	assert_int_equal(lab->ask_n, 3);
+	assert_int_equal(lab->request_n, 3);
 	assert_int_equal(lab->bind_requests[2].verb, 'e');
 }
 

@@ -189,21 +189,21 @@ static void play(struct lab *lab)
 	lab_pod(lab, "p3", ", 'uid': 'new', 'resourceVersion': '77'");
 	lab_pod(lab, "p3", ", 'uid': 'u3', 'resourceVersion': '50'");
 	lab_wait(lab, 3 * LAB_SECOND);
-	for (uint32_t i = 2; i < lab->ask_n; i++) {
+	for (uint32_t i = 2; i < lab->request_n; i++) {
 		bt_pipeline_bound(lab->pipeline, lab->bind_requests[i].handle);
 	}
 	lab->answers = true;
 	lab_wait(lab, 3 * LAB_SECOND);
 	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "high", ", 'uid': 'h'", ", 'priority': 7");
 	lab_wait(lab, 3 * LAB_SECOND);
-	for (uint32_t i = 2; i < lab->ask_n; i++) {
+	for (uint32_t i = 2; i < lab->request_n; i++) {
 		if (lab->bind_requests[i].verb == 'e') {
 			bt_pipeline_evict_failed(lab->pipeline, lab->bind_requests[i].handle, bt_str("no"));
 		}
 	}
 	lab_wait(lab, 3 * LAB_SECOND);
 	assert_int_equal(lab_counts(lab).evict_again_n, 1);
-	for (uint32_t i = 2; i < lab->ask_n; i++) {
+	for (uint32_t i = 2; i < lab->request_n; i++) {
 		if (lab->bind_requests[i].verb == 'e') {
 			bt_pipeline_evicted(lab->pipeline, lab->bind_requests[i].handle);
 			lab_pod_event(lab, BT_WATCH_EVENT_DELETE, lab->bind_requests[i].pod, "", "");
@@ -268,10 +268,10 @@ static void play_turnover(struct lab *lab)
 		lab_wait(lab, LAB_SECOND);
 		lab_wait(lab, 20 * LAB_SECOND);
 		/* Answers the remaining ones, if they are still open. */
-		for (uint32_t a = 0; a < lab->ask_n; a++) {
+		for (uint32_t a = 0; a < lab->request_n; a++) {
 			(void)bt_pipeline_bound(lab->pipeline, lab->bind_requests[a].handle);
 		}
-		lab->ask_n = lab->decision_n = 0;
+		lab->request_n = lab->decision_n = 0;
 	}
 	assert_in_range(snapshot->slot_n, 4, 40);
 	assert_true(lab_counts(lab).decided_n > 200);
@@ -338,10 +338,10 @@ static void play_exodus(struct lab *lab)
 			lab_pod_event(lab, BT_WATCH_EVENT_DELETE, name, "", "");
 		}
 		lab_wait(lab, LAB_SECOND);
-		for (uint32_t a = 0; a < lab->ask_n && i % 5 == 4; a++) {
+		for (uint32_t a = 0; a < lab->request_n && i % 5 == 4; a++) {
 			(void)bt_pipeline_bound(lab->pipeline, lab->bind_requests[a].handle);
 		}
-		lab->ask_n = i % 5 == 4 ? 0 : lab->ask_n;
+		lab->request_n = i % 5 == 4 ? 0 : lab->request_n;
 		lab->decision_n = 0;
 	}
 	assert_true(bt_engine_counts(engine).node_move_n > 5);
@@ -386,7 +386,7 @@ static void play_decline(struct lab *lab)
 	}
 	lab_pod_event(lab, BT_WATCH_EVENT_APPLY, "low", "", ", 'priority': -1");
 	lab_settle(lab);
-	assert_int_equal(lab->ask_n, 2);
+	assert_int_equal(lab->request_n, 2);
 	assert_true(lab->bind_requests[0].verb == 'e' && lab->bind_requests[1].verb == 'e');
 	uint32_t low_ix = index_of(lab, "low");
 	for (int i = 0; i < 64; i++) {
@@ -544,7 +544,7 @@ static void what_extenders_have_said_is_replayed_and_nobody_is_asked(void **stat
 	begin(&s);
 	play_extended(&s.lab);
 	uint32_t asked_n = s.asked_n, evictions = 0;
-	for (uint32_t i = 0; i < s.lab.ask_n; i++) {
+	for (uint32_t i = 0; i < s.lab.request_n; i++) {
 		evictions += s.lab.bind_requests[i].verb == 'e';
 	}
 	assert_true(asked_n > 30 && evictions > 0); /* each verb was called */

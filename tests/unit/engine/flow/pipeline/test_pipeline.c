@@ -17,7 +17,7 @@ static void a_pod_goes_from_the_source_to_the_binder(void **state)
 	assert_int_equal(lab->decision_n, 1);
 	assert_int_equal(lab->decisions[0].outcome, BT_PLACED);
 	assert_string_equal(lab->decisions[0].node, "n1");
-	assert_int_equal(lab->ask_n, 1);
+	assert_int_equal(lab->request_n, 1);
 	assert_string_equal(lab->bind_requests[0].pod, "p");
 	assert_string_equal(lab->bind_requests[0].uid, "u1");
 	assert_string_equal(lab->bind_requests[0].node, "n1");
@@ -39,7 +39,7 @@ static void a_refused_pod_comes_with_its_message(void **state)
 	lab_settle(lab);
 	assert_int_equal(lab->decisions[0].outcome, BT_REFUSED);
 	assert_non_null(strstr(lab->decisions[0].message, "0/1 nodes are available"));
-	assert_int_equal(lab->ask_n, 0);
+	assert_int_equal(lab->request_n, 0);
 }
 
 static void without_a_binder_every_binding_succeeds(void **state)
@@ -289,12 +289,12 @@ static void no_pod_is_popped_while_memory_is_short_for_its_binding(void **state)
 		lab_pod(lab, name, "");
 		lab_settle(lab);
 	}
-	assert_int_equal(lab->ask_n, 4);
+	assert_int_equal(lab->request_n, 4);
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->bind_requests[i].handle), BT_OK);
 	}
 	lab_settle(lab);
-	assert_int_equal(lab->ask_n, 6);
+	assert_int_equal(lab->request_n, 6);
 	bt_mem_set_refuser(NULL, NULL);
 }
 

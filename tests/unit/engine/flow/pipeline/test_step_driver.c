@@ -116,7 +116,7 @@ static void a_binding_is_a_fact_before_the_binder_hears_of_it(void **state)
 	lab_pod(&lab, "p", ", 'uid': 'u1'");
 	play(&score, "ttd");
 	lab_assert_sets(&lab, 0, 0, 1);
-	assert_int_equal(lab.ask_n, 1);
+	assert_int_equal(lab.request_n, 1);
 	assert_string_equal(lab.bind_requests[0].uid, "u1");
 	assert_string_equal(lab.bind_requests[0].node, "n1");
 	assert_int_equal(lab_counts(&lab).binding_n, 1);

@@ -114,7 +114,7 @@ static void a_pod_that_was_decided_here_is_judged_as_it_was_then(void **state)
 	for (int i = 1; i <= 3; i++) {
 		create(desk, i);
 		lab_settle(&desk->lab); /* it is being bound to n1 or n2 */
-		assert_int_equal(desk->lab.ask_n, i);
+		assert_int_equal(desk->lab.request_n, i);
 		bool ours = strcmp(desk->lab.bind_requests[i - 1].node, nodes[i - 1]) == 0;
 
 		bind_there(desk, i, nodes[i - 1]);

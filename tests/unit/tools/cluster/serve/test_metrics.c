@@ -561,7 +561,7 @@ static void what_credential_plugins_do_is_counted_as_client_go_counts_it(void **
 /* The last requested eviction. */
 static uint64_t last_eviction(const struct lab *lab)
 {
-	for (uint32_t i = lab->ask_n; i-- > 0;) {
+	for (uint32_t i = lab->request_n; i-- > 0;) {
 		if (lab->bind_requests[i].verb == 'e') {
 			return lab->bind_requests[i].handle;
 		}
