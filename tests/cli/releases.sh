@@ -46,6 +46,16 @@ tr -d '\n' <out | grep -q '"scheduler_resourceclaim_creates_total",[^}]*"gone"' 
 tr -d '\n' <out | grep -q '"from": "UnschedulablePod", *"to": "UnscheduledPod"' || fail "a text that changes is not told: $(cat out)"
 expect 1 "... no new claims to deallocate, preemption: ..." "$berth" compare -q full.yaml
 
+# A message that changes by two causes names both: a gated pod's nomination counts since 1.37, and a text has gone.
+cat >two.yaml <<'YAML'
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "2", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: gated}, spec: {priority: 100, schedulingGates: [{name: example.com/wait}], containers: [{name: c, resources: {requests: {cpu: "1", memory: 8Gi}}}]}, status: {nominatedNodeName: n1}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: large}, spec: {priority: 0, containers: [{name: c, resources: {requests: {cpu: "3", memory: 1Gi}}}]}}
+YAML
+expect 1 '"cause": "texts of events and gated nominations count together"' "$berth" compare -q two.yaml --from 1.36 --to 1.37 -o json
+
 # What changes its words in any cluster, on request.
 expect 1 "Metrics that change" "$berth" compare -q --all full.yaml
 

@@ -600,7 +600,7 @@ static const struct bt_note compare_notes[] = {
 	{"CAUSES", "The cause of a difference is found by deciding again under --to with one point turned "
 		   "back to --from: a rule, the texts of events, the list of default plugins, a feature "
 		   "gate. If none alone makes the difference go, each is turned on alone under --from. A "
-		   "difference that needs several of them names one, \"and others together\"."},
+		   "difference that needs several of them names them, \"together\"."},
 	{"LIMITS", "Extenders are refused, as their answers are not known. Pods of PodGroups (gate "
 		   "GenericWorkload) are decided together and cannot be compared yet."},
 	{0},

@@ -179,6 +179,24 @@ static bool equal(const struct bt_difference *d, struct bt_verdict_key a, struct
 	return a.choice == b.choice && (d->kind != BT_DIFFERENT_MESSAGE || a.message == b.message);
 }
 
+/* Adds another cause of a difference that needs several. */
+static void add_other(struct bt_difference *d, uint32_t cause)
+{
+	for (uint32_t i = 0; i < d->other_n; i++) {
+		if (d->others[i] == cause) {
+			return;
+		}
+	}
+	if (d->cause == cause) {
+		return;
+	}
+	if (d->other_n < BT_OTHER_CAUSES) {
+		d->others[d->other_n++] = cause;
+	} else {
+		d->more_n++;
+	}
+}
+
 /* The pass has the newer release with some points turned back, or the older one with some on. Of a pass
  * over several points it is only noted that one of them may be a cause. */
 static void try_cause(struct pass *pass, const struct bt_judgment *judgment, struct bt_verdict_key key)
@@ -192,9 +210,15 @@ static void try_cause(struct pass *pass, const struct bt_judgment *judgment, str
 	bool matters = decides || !equal(d, key, pass->turned_on ? d->from_key : d->to_key);
 
 	pass->hit |= matters;
-	if (pass->cause != BT_NO_CAUSE && (decides || (matters && d->cause == BT_NO_CAUSE))) {
+	if (pass->cause == BT_NO_CAUSE || !matters) {
+		return;
+	}
+	if (decides || d->cause == BT_NO_CAUSE) {
 		d->cause = pass->cause;
 		d->together = !decides;
+		d->other_n = decides ? 0 : d->other_n;
+	} else {
+		add_other(d, pass->cause);
 	}
 }
 

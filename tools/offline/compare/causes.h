@@ -24,6 +24,9 @@ enum bt_difference_kind {
 	BT_DIFFERENCE_N
 };
 
+/* Causes that are named beside the first one. */
+#define BT_OTHER_CAUSES 3
+
 /* A decision that differs. Texts are in the comparison's arena. */
 struct bt_difference {
 	uint64_t number; /* of the decision, from 1 */
@@ -33,7 +36,10 @@ struct bt_difference {
 	struct bt_str from_message, to_message;
 	struct bt_verdict_key from_key, to_key;
 	uint32_t cause; /* BT_NO_CAUSE: unknown */
-	bool together;	/* several differences are needed, the cause is one of them */
+	/* Several differences are needed: the cause is one of them, and so are others; more_n counts those
+	 * that found no room. */
+	bool together;
+	uint32_t others[BT_OTHER_CAUSES], other_n, more_n;
 };
 
 #define BT_NO_CAUSE UINT32_MAX

@@ -170,7 +170,9 @@ static const char *const kinds[BT_DIFFERENCE_N] = {
 	[BT_DIFFERENT_MESSAGE] = "another message",
 };
 
-static void add_cause(struct bt_emit *emit, const struct bt_comparison *c, uint32_t cause, bool together)
+/* difference: one that needs several causes, all of which are named; or NULL. */
+static void add_cause(struct bt_emit *emit, const struct bt_comparison *c, uint32_t cause,
+	const struct bt_difference *difference)
 {
 	struct bt_buf name = {0};
 
@@ -178,7 +180,14 @@ static void add_cause(struct bt_emit *emit, const struct bt_comparison *c, uint3
 		bt_buf_text(&name, "not known");
 	} else {
 		bt_cause_name(&c->causes[cause], &name);
-		bt_buf_text(&name, together ? " and others together" : "");
+	}
+	for (uint32_t i = 0; difference && i < difference->other_n; i++) {
+		bt_buf_text(&name, " and ");
+		bt_cause_name(&c->causes[difference->others[i]], &name);
+	}
+	if (difference) {
+		bt_buf_text(&name,
+			difference->more_n || !difference->other_n ? " and others together" : " together");
 	}
 	bt_emit_str(emit, "cause", bt_buf_view(&name));
 	bt_buf_fini(&name);
@@ -195,7 +204,7 @@ static void add_causes(struct bt_emit *emit, const struct bt_comparison *c)
 			continue;
 		}
 		bt_emit_begin_object(emit, NULL);
-		add_cause(emit, c, (uint32_t)i, false);
+		add_cause(emit, c, (uint32_t)i, NULL);
 		bt_emit_count(emit, "decisions", "decisions", cause->decision_n);
 		bt_emit_count(emit, "messages", "messages alone", cause->message_n);
 		bt_emit_end(emit);
@@ -250,7 +259,7 @@ static void add_difference(struct bt_emit *emit, const struct bt_comparison *c, 
 		bt_emit_str(emit, "from", d->from);
 		bt_emit_str(emit, "to", d->to);
 	}
-	add_cause(emit, c, d->cause, d->together);
+	add_cause(emit, c, d->cause, d->together ? d : NULL);
 	bt_emit_str(emit, "from_message", d->from_message);
 	bt_emit_hide(emit);
 	bt_emit_str(emit, "to_message", d->to_message);
