@@ -60,6 +60,7 @@ struct node_state {
 struct nomination {
 	uint32_t ix, next; /* next: index plus one of the pod's next, or of the next free one */
 	bool of_claim;
+	bool was_assumed; /* before */
 	uint64_t version;
 };
 
@@ -1071,6 +1072,7 @@ static void assume_pv(struct bt_volumes *v, uint32_t pod_ix, uint32_t pv_ix, con
 	struct bt_pv *pv = table_at(&v->pvs, pv_ix);
 	const struct bt_claim_ref wanted = {claim->namespace_, claim->name, claim->uid};
 	const struct bt_claim_ref *now = bt_pv_claim(pv);
+	bool was_assumed = pv->assumed;
 
 	if (!now || now->namespace_ != wanted.namespace_ || now->name != wanted.name ||
 		now->uid != wanted.uid) {
@@ -1084,7 +1086,8 @@ static void assume_pv(struct bt_volumes *v, uint32_t pod_ix, uint32_t pv_ix, con
 		pv->assumed_claim = wanted;
 	}
 	BT_INVARIANT(pv->live);
-	nomination(v, pod_ix, &(struct nomination){.ix = pv_ix, .version = pv->version});
+	nomination(v, pod_ix,
+		&(struct nomination){.ix = pv_ix, .was_assumed = was_assumed, .version = pv->version});
 }
 
 void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name,
@@ -1101,13 +1104,17 @@ void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name
 			continue;
 		}
 		/* It may outlive the node. */
+		bool was_assumed = claim->assumed;
+
 		bt_name_refs_release(names);
 		bt_name_refs_add_name(names, node_name);
 		claim->assumed = true;
 		claim->assumed_node = node_name;
 		nomination(v, pod_ix,
-			&(struct nomination){
-				.ix = bindings[i].claim_ix, .of_claim = true, .version = claim->version});
+			&(struct nomination){.ix = bindings[i].claim_ix,
+				.of_claim = true,
+				.was_assumed = was_assumed,
+				.version = claim->version});
 	}
 	v->view.version += n > 0;
 }
@@ -1149,21 +1156,27 @@ uint32_t bt_volumes_assumed(
 	return n;
 }
 
-static void undo(struct bt_volumes *v, const struct nomination *made)
+/* What becomes of the nominations of a pod. */
+enum nomination_end { ENDS_KEPT = 0, ENDS_REVERTED, ENDS_TAKEN_BACK };
+
+/* exactly: what was assumed before for another pod stays so. */
+static void undo(struct bt_volumes *v, const struct nomination *made, bool exactly)
 {
+	const bool stays = exactly && made->was_assumed;
+
 	if (made->of_claim) {
 		struct bt_claim *claim = table_at(&v->claims, made->ix);
 
-		claim->assumed &= claim->version != made->version;
+		claim->assumed &= stays || claim->version != made->version;
 	} else {
 		struct bt_pv *pv = table_at(&v->pvs, made->ix);
 
-		pv->assumed &= pv->version != made->version;
+		pv->assumed &= stays || pv->version != made->version;
 	}
 	v->view.version++;
 }
 
-static void end_nominations(struct bt_volumes *v, uint32_t pod_ix, bool revert)
+static void end_nominations(struct bt_volumes *v, uint32_t pod_ix, enum nomination_end end)
 {
 	uint32_t at = 0;
 
@@ -1175,8 +1188,8 @@ static void end_nominations(struct bt_volumes *v, uint32_t pod_ix, bool revert)
 		struct nomination *made = &v->nominations[at - 1];
 		uint32_t next = made->next;
 
-		if (revert) {
-			undo(v, made);
+		if (end != ENDS_KEPT) {
+			undo(v, made, end == ENDS_TAKEN_BACK);
 		}
 		made->next = v->free_nomination;
 		v->free_nomination = at;
@@ -1187,13 +1200,19 @@ static void end_nominations(struct bt_volumes *v, uint32_t pod_ix, bool revert)
 void bt_volumes_keep(struct bt_volumes *v, uint32_t pod_ix)
 {
 	BT_OWNED_BY_THREAD(&v->snapshot->owner);
-	end_nominations(v, pod_ix, false);
+	end_nominations(v, pod_ix, ENDS_KEPT);
 }
 
 void bt_volumes_revert(struct bt_volumes *v, uint32_t pod_ix)
 {
 	BT_OWNED_BY_THREAD(&v->snapshot->owner);
-	end_nominations(v, pod_ix, true);
+	end_nominations(v, pod_ix, ENDS_REVERTED);
+}
+
+void bt_volumes_take_back(struct bt_volumes *v, uint32_t pod_ix)
+{
+	BT_OWNED_BY_THREAD(&v->snapshot->owner);
+	end_nominations(v, pod_ix, ENDS_TAKEN_BACK);
 }
 
 /* ---- life ---- */

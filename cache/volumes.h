@@ -91,3 +91,7 @@ uint32_t bt_volumes_assumed(
 /* Keeps the assumed bindings of a bound pod; or reverts them after a failed binding. */
 void bt_volumes_keep(struct bt_volumes *volumes, uint32_t pod_ix);
 void bt_volumes_revert(struct bt_volumes *volumes, uint32_t pod_ix);
+
+/* Reverts them as if they had never been assumed: what another pod has assumed, too, stays assumed, unlike in
+ * bt_volumes_revert, which follows upstream. Requires: nothing was applied since. */
+void bt_volumes_take_back(struct bt_volumes *volumes, uint32_t pod_ix);

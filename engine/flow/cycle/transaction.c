@@ -143,7 +143,9 @@ static void end_outermost(struct bt_engine *engine)
 
 static void undo_placed(struct bt_engine *engine, const struct bt_transaction_record *record)
 {
-	bt_group_release(engine, record->pod_ix);
+	bt_volumes_take_back(engine->cache->volumes, record->pod_ix);
+	bt_devices_revert(engine->cache->devices, record->pod_ix);
+	bt_reserved_forget(engine->cache, record->pod_ix);
 	if (record->placed.nominated_ix != BT_NO_NODE) {
 		bt_ledger_nominate_behind(engine->cache->ledger, record->pod_ix, record->placed.nominated_ix,
 			record->placed.behind);

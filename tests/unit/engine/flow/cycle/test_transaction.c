@@ -232,6 +232,38 @@ static void a_commit_does_it_for_good(void **state)
 	end(&t);
 }
 
+static void apply(struct trial *t, const char *yaml)
+{
+	assert_int_equal(bt_engine_apply_object(t->engine, read(t, yaml, "", "")), BT_OK);
+}
+
+/* The claim's volume is to be made on the first pod's node; the source has not shown it yet. */
+static void a_claim_that_another_pod_has_assumed_stays_so(void **state)
+{
+	struct trial t = begin(state);
+	const char *spec = CPU("1") ", volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]";
+
+	add_node(&t, "n1", "2");
+	add_node(&t, "n2", "4");
+	apply(&t, "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: wait%s%s}, "
+		  "provisioner: p, "
+		  "volumeBindingMode: WaitForFirstConsumer}");
+	apply(&t, "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: default, name: "
+		  "c%s%s}, spec: "
+		  "{storageClassName: wait, accessModes: [ReadWriteMany], resources: {requests: {storage: "
+		  "1Gi}}}}");
+	uint32_t first = add_pod(&t, "name: p1", spec, ""), node = decide(&t, first).node_ix,
+		 second = add_pod(&t, "name: p2", spec, "");
+	const struct bt_storage *storage = bt_engine_cache(t.engine)->view.storage;
+	assert_true(storage->claims[0].assumed);
+	bt_transaction_begin(t.engine);
+	assert_int_equal(place(&t, second), node);
+	bt_transaction_roll_back(t.engine);
+	assert_true(storage->claims[0].assumed);
+	assert_int_equal(decide(&t, second).node_ix, node);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +276,7 @@ int main(void)
 		FIXTURE_TEST(pods_that_make_no_sense_are_not_added),
 		FIXTURE_TEST(a_restriction_ends_with_its_transaction),
 		FIXTURE_TEST(a_commit_does_it_for_good),
+		FIXTURE_TEST(a_claim_that_another_pod_has_assumed_stays_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
