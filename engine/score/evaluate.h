@@ -36,10 +36,10 @@ struct bt_evaluation {
 	/* The filtered nodes, in order, and the use that refused each: BT_PASSED if none did. */
 	uint32_t *visited;
 	uint32_t *refused_by;
-	uint32_t visited_n;
 	/* The feasible nodes, in the same order, with their scores. */
 	uint32_t *feasible;
-	uint32_t feasible_n;
+	/* Side by side: each cycle writes and reads both, and the compiler makes one access of two. */
+	uint32_t visited_n, feasible_n;
 	/* [k * feasible_n + i]: normalized and weighted; k: index in profile->score, i: in feasible */
 	int64_t *scores;
 	int64_t *totals;
