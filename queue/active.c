@@ -13,8 +13,9 @@
 #include "engine/base/mem.h"
 #include "queue/queue_int.h"
 
-#define STALE_MIN  64	/* a sweep needs at least this many stale entries */
-#define KINDS_KEPT 1024 /* kinds kept without pods: most are used again */
+#define FETCH_AHEAD 4	 /* pops: some 100 ns, as long as a miss of all caches takes */
+#define STALE_MIN   64	 /* a sweep needs at least this many stale entries */
+#define KINDS_KEPT  1024 /* kinds kept without pods: most are used again */
 
 /* Before the table grows above KINDS_KEPT, kinds without pods are removed. */
 static void vacate_kinds(struct bt_active *active)
@@ -407,6 +408,17 @@ static void take_first(struct bt_active *active, struct bt_active_line *line)
 	}
 }
 
+/* Fetches what a later pop reads of its slot. With several lines, slots are not read in their order. */
+static void fetch_ahead(const struct bt_queue *queue, const struct bt_active_line *line)
+{
+	if (line->head + FETCH_AHEAD < line->n) {
+		const struct bt_slot *slot = &queue->slots[line->items[line->head + FETCH_AHEAD].slot];
+
+		__builtin_prefetch(&slot->stamp, 1);
+		__builtin_prefetch(&slot->log_begin, 1);
+	}
+}
+
 /* The first entry of a kind that is not parked, or else the first parked one. */
 static BT_NOINLINE uint32_t pop_unparked(struct bt_queue *queue)
 {
@@ -440,6 +452,7 @@ uint32_t bt_active_pop(struct bt_queue *queue)
 		return pop_unparked(queue);
 	}
 	take_first(&queue->active, line);
+	fetch_ahead(queue, line);
 	queue->active.entry_n--;
 	BT_INVARIANT(queue->slots[slot].where == BT_WAIT_ACTIVE);
 	return slot;

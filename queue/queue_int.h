@@ -16,33 +16,35 @@
 /* What to do with a pod, or a PodGroup, because of an event. */
 enum bt_strategy { BT_SKIP = 0, BT_AFTER_BACKOFF, BT_IMMEDIATELY };
 
-/* A pod in the queue, or a PodGroup with waiting pods, which has no pod_ix. */
+/* A pod in the queue, or a PodGroup with waiting pods, which has no pod_ix. Each cycle reads what comes
+ * first, on one cache line or two. */
 struct bt_slot {
-	uint32_t pod_ix, kind;
+	uint64_t stamp;	 /* active: sequence number of its entry; else 0 */
 	uint32_t entity; /* the number of the PodGroup, or of a pod's PodGroup; or BT_NO_ENTITY */
-	uint32_t leaf;	 /* of a pod in a group: the number of the group that it names; differs from entity
-			    only in a tree */
-	bool is_entity;	 /* it is a PodGroup */
-	uint64_t turn;	 /* of a pod in a PodGroup: sequence number of its wait, for the order in the group */
-	bt_plugin_set unschedulable_plugins, pending;
-	uint32_t attempts, unschedulable_n, error_n;
+	uint32_t pod_ix, kind;
+	uint32_t attempts;
 	uint8_t where; /* enum bt_wait */
 	int8_t gate;
 	bool flushed;
-	bool missed;  /* in flight: the log overflowed */
-	bool patient; /* in backoff: popped only after expiry */
-	int64_t entered_ns, timestamp_ns, expiry_ns;
-	int64_t waits_since_ns; /* timestamp_ns, or the last flush (flush_asks_gates) */
-	uint64_t order;		/* of arrival */
-	int64_t first_ns;	/* when it first became active, or INT64_MAX */
-	uint64_t stamp;		/* active: sequence number of its entry; else 0 */
-	uint32_t group;		/* unschedulable, gated; else BT_NO_GROUP */
-	uint32_t next;		/* in the group; of a free slot, the next one */
+	bool missed;	/* in flight: the log overflowed */
+	bool patient;	/* in backoff: popped only after expiry */
+	bool is_entity; /* it is a PodGroup */
+	uint32_t group; /* unschedulable, gated; else BT_NO_GROUP */
 	union {
 		uint32_t prev;	    /* in the group */
 		uint32_t heap_ix;   /* in backoff */
 		uint64_t log_begin; /* in flight: the first event kept for it */
 	};
+	uint32_t next;	/* in the group; of a free slot, the next one */
+	uint32_t leaf;	/* of a pod in a group: the number of the group that it names; differs from entity
+			   only in a tree */
+	uint64_t order; /* of arrival */
+	bt_plugin_set unschedulable_plugins, pending;
+	int64_t entered_ns, timestamp_ns, expiry_ns;
+	int64_t waits_since_ns; /* timestamp_ns, or the last flush (flush_asks_gates) */
+	int64_t first_ns;	/* when it first became active, or INT64_MAX */
+	uint64_t turn;		/* of a pod in a PodGroup: sequence number of its wait, for the order in it */
+	uint32_t unschedulable_n, error_n;
 };
 
 /* A PodGroup, by its number. */
