@@ -535,6 +535,73 @@ static const struct bt_note capacity_notes[] = {
 	{0},
 };
 
+static const struct bt_option whatif_options[] = {
+	FILENAME_OPTION(
+		"File or directory with the cluster, or - for standard input, as for berth simulate. May be "
+		"repeated; the same as giving PATH as an argument."),
+	{.name = "drain",
+		.type = BT_OPTION_TEXT,
+		.argument = "NODE|KEY=VALUE",
+		.repeated = true,
+		.help = "Drain this node, or the nodes with this label. May be repeated: all of them "
+			"together."},
+	{.name = "each",
+		.type = BT_OPTION_TEXT,
+		.argument = "node|zone|LABEL",
+		.help = "Drain each node, the nodes of each zone, or those of each value of a label: one "
+			"question after the other, each of the cluster as it is."},
+	{.name = "recreate-all",
+		.help = "Place pods without a controller again, too, as if somebody made them anew."},
+	{.name = "ignore-pending", .help = "Do not place the cluster's pending pods first."},
+	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
+	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
+	BT_KUBERNETES_VERSION_OPTION,
+	FEATURE_GATES_OPTION(GATES_HELP),
+	NO_EXPAND_OPTION,
+	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
+	REPORT_OPTION,
+	STRICT_OPTION,
+	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	{0},
+};
+
+static const struct bt_example whatif_examples[] = {
+	{"berth whatif cluster.yaml --drain node-7", "Where the pods of a node would go."},
+	{"berth whatif cluster.yaml --each zone", "Does the cluster survive the loss of any zone?"},
+	{"berth whatif cluster.yaml --each node -o json",
+		"Every node, one after the other: which one cannot be drained, and why."},
+	{0},
+};
+
+static const struct bt_exit_text whatif_exits[] = {
+	{BT_EXIT_OK, "The report was written; every displaced pod is placed, and no budget forbids it."},
+	{BT_EXIT_NO, "The report was written; some pod is not placed, not recreated, or may not be evicted."},
+	USAGE_EXIT,
+	{BT_EXIT_INPUT,
+		"A path cannot be opened or read, the input or the configuration holds nothing usable, or "
+		"no node is selected; with --strict, anything is wrong in the input."},
+	WRITING_EXIT,
+	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
+	PIPE_EXIT,
+	{0},
+};
+
+static const struct bt_note whatif_notes[] = {
+	{"WHAT A DRAIN DOES",
+		"The cluster's pending pods are placed first, as berth simulate places them. Then the nodes "
+		"are "
+		"cordoned and their pods evicted, and for each pod with a controller a new one is placed, "
+		"the "
+		"most important first, by a full scheduling cycle; it does not preempt. Pods of DaemonSets "
+		"and "
+		"static pods end with their node, and are not counted. Pods without a controller are not "
+		"recreated. Afterwards everything is as before, for the next question."},
+	{"BUDGETS", "forbidden: displaced pods whose eviction a PodDisruptionBudget forbids, by the "
+		    "disruptions that "
+		    "its status allows, if all pods of the question are evicted at once."},
+	{0},
+};
+
 static const struct bt_option compare_options[] = {
 	{.name = "from",
 		.type = BT_OPTION_TEXT,
@@ -1011,6 +1078,17 @@ const struct bt_command bt_commands[] = {
 		.examples = capacity_examples,
 		.exits = capacity_exits,
 		.notes = capacity_notes},
+	{.name = "whatif",
+		.summary = "show what becomes of the pods of drained nodes",
+		ANY_PATHS,
+		.description = "Reads a cluster, drains nodes of it, and places their pods again, exactly as "
+			       "kube-scheduler would: which pods are displaced, where each one lands, which "
+			       "fit nowhere "
+			       "and why, and which PodDisruptionBudgets forbid it.",
+		.options = whatif_options,
+		.examples = whatif_examples,
+		.exits = whatif_exits,
+		.notes = whatif_notes},
 	{.name = "quality",
 		.summary = "place the pods in four ways and compare the results",
 		ANY_PATHS,

@@ -7,6 +7,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/flow/cycle/transaction.h"
 #include "tools/cli/interrupt.h"
 
 #define LOOK 256 /* copies between two looks at the interrupt */
@@ -20,27 +21,22 @@ struct filling {
 	uint64_t number; /* of the next pod */
 };
 
-/* Adds a pod and runs its cycle. Returns its index; placed or not. */
+/* Adds a pod and finds a node for it. Returns its index; placed or not. */
 static uint32_t place(struct filling *f, const struct bt_pod_object *template, bool *out_placed)
 {
 	struct bt_engine *engine = f->cluster->engine;
 	struct bt_pod_object pod = *template;
-	struct bt_decision decision = {.outcome = BT_REFUSED};
 	char name[64], uid[64];
-	enum bt_entry entry;
-	uint32_t pod_ix;
+	uint32_t pod_ix, node_ix;
 	int n = snprintf(name, sizeof(name), "capacity-%llu.", (unsigned long long)f->number);
 	int m = snprintf(uid, sizeof(uid), "capacity-uid-%llu", (unsigned long long)f->number++);
 
-	/* A dot followed by nothing is no valid name, so that no pod of the cluster has it. */
+	/* A dot at the end is no valid name, so that no pod of the cluster has it. */
 	pod.meta.name = (struct bt_str){name, (size_t)n};
 	pod.meta.uid = (struct bt_str){uid, (size_t)m};
-	(void)bt_engine_add_pod(engine, &pod, &entry, &pod_ix);
+	(void)bt_transaction_add_pod(engine, &pod, &pod_ix);
 	BT_REQUIRE(pod_ix != BT_NO_POD);
-	if (entry == BT_ENTERED_QUEUE && bt_engine_take(engine, pod_ix) == BT_OK) {
-		bt_engine_decide(engine, pod_ix, &decision);
-	}
-	*out_placed = decision.outcome == BT_PLACED;
+	*out_placed = bt_transaction_place(engine, pod_ix, &node_ix) == BT_PLACED;
 	return pod_ix;
 }
 
@@ -56,6 +52,7 @@ static bool add_copy(struct filling *f)
 	struct bt_engine *engine = f->cluster->engine;
 	size_t before = f->pod_n;
 
+	bt_transaction_begin(engine);
 	for (size_t i = 0; i < f->unit->pod_n; i++) {
 		bool placed;
 		uint32_t pod_ix = place(f, &f->unit->pods[i], &placed);
@@ -66,12 +63,11 @@ static bool add_copy(struct filling *f)
 		}
 		f->out->stops_at = f->unit->pods[i].meta.name;
 		bt_refusal_rows_collect(engine, pod_ix, &f->out->refusals);
-		bt_engine_remove_pod(engine, pod_ix);
-		while (f->pod_n > before) {
-			bt_engine_remove_pod(engine, f->pods[--f->pod_n]);
-		}
+		bt_transaction_roll_back(engine);
+		f->pod_n = before;
 		return false;
 	}
+	bt_transaction_commit(engine, NULL);
 	return true;
 }
 
@@ -97,6 +93,7 @@ int bt_capacity_fill(struct bt_loaded_cluster *cluster, const struct bt_capacity
 	struct filling f = {.cluster = cluster, .unit = unit, .out = out};
 
 	*out = (struct bt_capacity_fill){0};
+	bt_transaction_begin(cluster->engine);
 	bt_progress_begin(&cluster->progress, "adding copies", 0, cluster->quiet);
 	while (out->fits < limit && !(out->fits % LOOK == 0 && bt_interrupt_pending()) && add_copy(&f)) {
 		bt_progress_update(&cluster->progress, ++out->fits);
@@ -104,9 +101,7 @@ int bt_capacity_fill(struct bt_loaded_cluster *cluster, const struct bt_capacity
 	bt_progress_end(&cluster->progress);
 	out->limited = out->fits == limit;
 	count_nodes(&f);
-	while (f.pod_n > 0) {
-		bt_engine_remove_pod(cluster->engine, f.pods[--f.pod_n]);
-	}
+	bt_transaction_roll_back(cluster->engine);
 	bt_mem_free(f.pods);
 	return bt_interrupt_pending() ? BT_EXIT_INTERRUPTED : BT_EXIT_OK;
 }

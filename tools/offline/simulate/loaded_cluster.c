@@ -77,8 +77,8 @@ static int load_cluster(struct bt_loaded_cluster *c)
 
 int bt_loaded_cluster_open(struct bt_loaded_cluster *c, struct bt_invocation *invocation)
 {
-	*c = (struct bt_loaded_cluster){
-		.invocation = invocation, .quiet = bt_invocation_has(invocation, "quiet")};
+	c->invocation = invocation;
+	c->quiet = bt_invocation_has(invocation, "quiet");
 	if (!bt_invocation_input(invocation, 0)) {
 		return bt_invocation_wrong(invocation->command, "no cluster; give it files, folders, or -");
 	}
@@ -89,7 +89,8 @@ int bt_loaded_cluster_open(struct bt_loaded_cluster *c, struct bt_invocation *in
 	c->diagnostics = (struct bt_diagnostics){.command = invocation->command->name,
 		.quiet = c->quiet,
 		.strict = bt_invocation_has(invocation, "strict")};
-	c->intake = (struct bt_intake){.diagnostics = &c->diagnostics};
+	c->intake = (struct bt_intake){
+		.diagnostics = &c->diagnostics, .entered = c->entered, .context = c->context};
 	c->run.intake = &c->intake;
 	c->load = (struct bt_load){.pipeline = c->pipeline,
 		.intake = &c->intake,

@@ -8,7 +8,8 @@
 #include "tools/offline/simulate/load.h"
 #include "tools/offline/simulate/run.h"
 
-/* Zero-initialized, it is closed. Context: one thread. Owns: bt_loaded_cluster_close. */
+/* Zero-initialized but for entered and context, it is closed. Context: one thread. Owns:
+ * bt_loaded_cluster_close. */
 struct bt_loaded_cluster {
 	struct bt_invocation *invocation;
 	struct bt_engine *engine; /* the pipeline's */
@@ -22,6 +23,9 @@ struct bt_loaded_cluster {
 	struct bt_buf source; /* the paths, for people */
 	uint64_t placed_n;    /* pods placed by bt_loaded_cluster_settle */
 	bool quiet;
+	/* Called for each pod of the input when it has entered, or NULL. Set before opening. */
+	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod);
+	void *context;
 };
 
 /*
