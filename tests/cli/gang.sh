@@ -78,4 +78,28 @@ preempts 1.36 "$gates,WorkloadAwarePreemption=true" v1alpha2
 
 # Explanations know it.
 expect 0 "waiting for pods's pod group" "$berth" simulate --quiet groupless.yaml --kubernetes-version 1.36 --feature-gates "$gates" --explain default/worker-1
+# Pods of a gang share the claim that their PodGroup names: both go where its device is. Without the gate the claim is not theirs.
+cat >claims.yaml <<'YAML'
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s2}, spec: {driver: gpu.example.com, nodeName: n2, pool: {name: n2, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu-0}]}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: train-gpu, namespace: default, uid: u-c, ownerReferences: [{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, name: train, uid: u-g, controller: true}]}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}
+---
+{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: train, namespace: default, uid: u-g}, spec: {schedulingPolicy: {gang: {minCount: 2}}, resourceClaims: [{name: gpu, resourceClaimTemplateName: one}]}, status: {resourceClaimStatuses: [{name: gpu, resourceClaimName: train-gpu}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: w-0, uid: u-0}, spec: {schedulingGroup: {podGroupName: train}, resourceClaims: [{name: gpu, resourceClaimTemplateName: one}], containers: [{name: c, resources: {claims: [{name: gpu}]}}]}, status: {resourceClaimStatuses: [{name: gpu, resourceClaimName: train-gpu}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: w-1, uid: u-1}, spec: {schedulingGroup: {podGroupName: train}, resourceClaims: [{name: gpu, resourceClaimTemplateName: one}], containers: [{name: c, resources: {claims: [{name: gpu}]}}]}, status: {resourceClaimStatuses: [{name: gpu, resourceClaimName: train-gpu}]}}
+YAML
+shared=GenericWorkload=true,DRAWorkloadResourceClaims=true
+"$berth" simulate -q claims.yaml --feature-gates $shared --decisions log --journal claims.journal >out 2>err || fail "shared claim: $(head -3 err)"
+[ "$(grep -c '"node":"n2"' log)" = 2 ] || fail "not both beside the device: $(cat log)"
+expect 0 "all decisions match the journal" "$berth" replay claims.journal
+expect 0 "ResourceClaim default/train-gpu was not created for Pod default/w-0 (Pod is not owner)" \
+	"$berth" simulate -q claims.yaml --feature-gates GenericWorkload=true
 finish
