@@ -181,9 +181,9 @@ function check_code(line) {
 	if (line ~ /(^|[^A-Za-z0-9_])volatile([^A-Za-z0-9_]|$)/ && line !~ /volatile sig_atomic_t/ && line !~ /__asm__ volatile/) {
 		complain("volatile", "volatile is not for sharing; use engine/base/atomic.h (sig_atomic_t in signal handlers is fine)")
 	}
-	# Commands print with bt_say, which escapes control characters of terminals; the examples have no such function.
+	# Commands print with bt_message, which escapes control characters of terminals; the examples have no such function.
 	if (path ~ /^tools\// && path !~ /^tools\/(cli\/|berth\.c$|([a-z]+\/)?examples\/)/ && line ~ /(^|[^A-Za-z0-9_])(stderr([^A-Za-z0-9_]|$)|perror[ \t]*\()/) {
-		complain("stderr", "write to standard error by bt_say or bt_log")
+		complain("stderr", "write to standard error by bt_message or bt_log")
 	}
 }
 

@@ -13,8 +13,8 @@
 #define PER_LIVE     16 /* more of each per signature */
 
 /* Pods that move to other indices per event, and pods that are examined for that. */
-#define MOVES 8
-#define LOOKS 32
+#define MOVED_MAX    8
+#define EXAMINED_MAX 32
 
 /* Are there as many unreferenced signatures, beyond those that are cached, as others? Retiring them drops
  * results that the others must recompute, which is amortized over the creation of that many. */
@@ -136,7 +136,7 @@ static void move_some(struct bt_engine *engine)
 {
 	struct bt_moving *moving = &engine->reclaim.moving;
 
-	for (uint32_t i = 0, moved_n = 0; i < LOOKS && moved_n < MOVES; i++) {
+	for (uint32_t i = 0, moved_n = 0; i < EXAMINED_MAX && moved_n < MOVED_MAX; i++) {
 		uint32_t pod_ix =
 			bt_ledger_last_pod(engine->cache->ledger, moving->end ? moving->end : BT_NO_POD);
 

@@ -59,7 +59,7 @@ static void forget_oldest(struct bt_version_filter *f)
 }
 
 /* Adds a tombstone. May move entries. */
-static void free_retired(struct bt_version_filter *f, uint32_t ix)
+static void add_tombstone(struct bt_version_filter *f, uint32_t ix)
 {
 	BT_INVARIANT(ix < f->entry_n && !f->entries[ix].gone);
 	if (!f->tombs) {
@@ -102,7 +102,7 @@ static void version_filter_enter(struct bt_version_filter *f, const struct bt_ob
 		.key = seen->key, .version = seen->version, .check = seen->check, .uid = seen->uid};
 	bt_map_put(&f->ixs, seen->key, ix);
 	if (gone) {
-		free_retired(f, ix);
+		add_tombstone(f, ix);
 	}
 }
 
@@ -166,6 +166,6 @@ enum bt_version_verdict bt_version_filter_delete(
 	if (entry->gone) {
 		return BT_VERSION_STALE;
 	}
-	free_retired(f, (uint32_t)(entry - f->entries));
+	add_tombstone(f, (uint32_t)(entry - f->entries));
 	return BT_VERSION_NEW;
 }

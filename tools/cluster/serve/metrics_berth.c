@@ -30,7 +30,7 @@ static void add_stages(struct bt_exposition *x, struct bt_pipeline *pipeline)
 	}
 	bt_pipeline_stages(pipeline, stages);
 	bt_expose(x, "berth_stage_duration_seconds", BT_METRIC_HISTOGRAM,
-		"How long stages of a pod's way take; a value within 1/64 below a bound may count above it.");
+		"Durations of a pod's stages; a value within 1/64 below a bound may count above it.");
 	for (int stage = 0; stage < BT_STAGE_N; stage++) {
 		double sum = bt_histogram_cut(&stages->histograms[stage], bounds, BOUNDS, counts);
 
@@ -68,7 +68,7 @@ static void add_rings(struct bt_exposition *x, struct bt_pipeline *pipeline)
 	n = n < RINGS_MAX ? n : RINGS_MAX;
 	bt_expose(x, "berth_ring_entries", BT_METRIC_GAUGE, "Entries in the rings between stages, by name.");
 	add_ring_family(x, rings, n, false);
-	bt_expose(x, "berth_ring_full_total", BT_METRIC_COUNTER, "How often a ring had no room, by name.");
+	bt_expose(x, "berth_ring_full_total", BT_METRIC_COUNTER, "How often a ring was full, by name.");
 	add_ring_family(x, rings, n, true);
 }
 
@@ -78,12 +78,12 @@ static void add_threads(struct bt_exposition *x, struct bt_pipeline *pipeline)
 	uint32_t n = bt_pipeline_threads(pipeline, threads, THREADS_MAX);
 
 	n = n < THREADS_MAX ? n : THREADS_MAX;
-	bt_expose(x, "berth_thread_steps_total", BT_METRIC_COUNTER, "Steps that did something, by thread.");
+	bt_expose(x, "berth_thread_steps_total", BT_METRIC_COUNTER, "Steps that did work, by thread.");
 	for (uint32_t i = 0; i < n; i++) {
 		labelled(x, "thread", threads[i].name, threads[i].step_n);
 	}
 	bt_expose(x, "berth_thread_stalled", BT_METRIC_GAUGE,
-		"1: the thread has work and does nothing for too long, or has ended before its time.");
+		"1: the thread has work and has done nothing for too long, or it ended early.");
 	for (uint32_t i = 0; i < n; i++) {
 		labelled(x, "thread", threads[i].name, threads[i].stalled);
 	}
@@ -94,16 +94,15 @@ static void add_pipeline(struct bt_exposition *x, struct bt_pipeline *pipeline)
 	struct bt_pipeline_counts counts = bt_pipeline_counts(pipeline);
 
 	bt_expose(x, "berth_pipeline_total", BT_METRIC_COUNTER,
-		"What the pipeline counts, by what; engine/flow/pipeline/pipeline_counts.def says what each "
-		"is.");
+		"Counts of the pipeline, by what; engine/flow/pipeline/pipeline_counts.def describes each.");
 #define X(name, text)                                                                                        \
 	bt_expose_label(x, "what", (struct bt_str){#name, sizeof(#name) - sizeof("_n")});                    \
 	bt_expose_count(x, counts.name);
 #include "engine/flow/pipeline/pipeline_counts.def"
 #undef X
-	bt_expose_gauge(
-		x, "berth_bindings_in_flight", "Bindings that have no answer now.", (double)counts.binding_n);
-	bt_expose_gauge(x, "berth_evictions_in_flight", "Evictions that have no answer now.",
+	bt_expose_gauge(x, "berth_bindings_in_flight", "Bindings that wait for a response.",
+		(double)counts.binding_n);
+	bt_expose_gauge(x, "berth_evictions_in_flight", "Evictions that wait for a response.",
 		(double)counts.evicting_n);
 }
 
@@ -111,9 +110,9 @@ static void add_watch_counts(struct bt_exposition *x, const struct bt_watch_stat
 {
 	static const char *const names[] = {"berth_watch_lists_total", "berth_watch_watches_total",
 		"berth_watch_events_total", "berth_watch_errors_total", "berth_watch_received_bytes_total"};
-	static const char *const helps[] = {"Lists that were begun, by resource.",
-		"Watches that were begun, by resource.", "Events that came, by resource.",
-		"Lists and watches that failed, by resource.", "Bytes that came, by resource."};
+	static const char *const helps[] = {"Lists started, by resource.", "Watches started, by resource.",
+		"Events received, by resource.", "Lists and watches that failed, by resource.",
+		"Bytes received, by resource."};
 
 	for (int k = 0; k < 5; k++) {
 		bt_expose(x, names[k], BT_METRIC_COUNTER, helps[k]);
@@ -129,9 +128,8 @@ static void add_watch_counts(struct bt_exposition *x, const struct bt_watch_stat
 static void add_unread(struct bt_exposition *x, const struct bt_watch_state *states, uint32_t n)
 {
 	bt_expose(x, "berth_watch_unread_objects", BT_METRIC_GAUGE,
-		"Objects that could not be read whole, by resource and how they were read: with bytes "
-		"replaced "
-		"that are not UTF-8, or in part; /debug/unread names them.");
+		"Objects that could not be read completely, by resource and how they were read: with bytes "
+		"that are not UTF-8 replaced, or in part; /debug/unread lists them.");
 	for (uint32_t i = 0; i < n; i++) {
 		bt_expose_label(x, "resource", bt_str(states[i].resource));
 		bt_expose_label(x, "read", bt_str("replaced"));
@@ -141,7 +139,7 @@ static void add_unread(struct bt_exposition *x, const struct bt_watch_state *sta
 		bt_expose_count(x, states[i].in_part_n);
 	}
 	bt_expose(x, "berth_watch_nameless_objects_total", BT_METRIC_COUNTER,
-		"Objects that came and were passed over because their names could not be read, by resource.");
+		"Objects skipped because their names could not be read, by resource.");
 	for (uint32_t i = 0; i < n; i++) {
 		labelled(x, "resource", states[i].resource, states[i].skipped_n);
 	}
@@ -153,11 +151,11 @@ static void add_watch(struct bt_exposition *x, const struct bt_serve_sources *so
 	uint32_t n = sources->watch_states(sources->watch, states, KINDS_MAX);
 
 	n = n < KINDS_MAX ? n : KINDS_MAX;
-	bt_expose(x, "berth_watch_synced", BT_METRIC_GAUGE, "1: the first list of the resource is in.");
+	bt_expose(x, "berth_watch_synced", BT_METRIC_GAUGE, "1: the first list of the resource is complete.");
 	for (uint32_t i = 0; i < n; i++) {
 		labelled(x, "resource", states[i].resource, states[i].synced);
 	}
-	bt_expose(x, "berth_watch_objects", BT_METRIC_GAUGE, "Objects that the reader knows, by resource.");
+	bt_expose(x, "berth_watch_objects", BT_METRIC_GAUGE, "Objects in the store, by resource.");
 	for (uint32_t i = 0; i < n; i++) {
 		labelled(x, "resource", states[i].resource, states[i].object_n);
 	}
@@ -179,15 +177,15 @@ static void add_writer(struct bt_exposition *x, const struct bt_serve_sources *s
 	};
 
 	bt_expose(x, "berth_writes_total", BT_METRIC_COUNTER,
-		"Writes to the API server and what came of them, by what; fenced: not written, because who "
-		"is not leader writes nothing.");
+		"Writes to the API server and their outcomes, by what; fenced: not written, because this "
+		"instance is not the leader.");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct bt_str what = bt_str(rows[i].what);
 
 		bt_expose_label(x, "what", bt_str_sub(what, 0, what.len - 2));
 		bt_expose_count(x, rows[i].n);
 	}
-	bt_expose_gauge(x, "berth_writes_in_flight", "Writes without an answer.", c.in_flight);
+	bt_expose_gauge(x, "berth_writes_in_flight", "Writes that wait for a response.", c.in_flight);
 	bt_expose_gauge(x, "berth_writes_waiting", "Writes that have not been sent yet.", c.waiting);
 }
 
@@ -197,7 +195,7 @@ static void add_clients(struct bt_exposition *x, const struct bt_serve_sources *
 		"berth_http_sent_bytes_total", "berth_http_received_bytes_total",
 		"berth_http_connects_total"};
 	static const char *const helps[] = {"Calls to the API server, by client.",
-		"Calls that were not answered, by client.", "Bytes sent, by client.",
+		"Calls without a response, by client.", "Bytes sent, by client.",
 		"Bytes received, by client.", "Connections made, by client."};
 
 	for (int k = 0; k < 5; k++) {
@@ -229,8 +227,8 @@ void bt_metrics_of_berth(const struct bt_serve_sources *sources, struct bt_expos
 	if (sources->clients[0].name) {
 		add_clients(x, sources);
 	}
-	bt_expose_counter(x, "berth_log_lines_lost_total", "Lines of the log that could not be written.",
-		bt_log_lost_n());
-	bt_expose_gauge(x, "berth_memory_in_use_bytes", "Bytes held from the allocator.",
-		(double)bt_mem_in_use_bytes());
+	bt_expose_counter(
+		x, "berth_log_lines_lost_total", "Log lines that could not be written.", bt_log_lost_n());
+	bt_expose_gauge(
+		x, "berth_memory_in_use_bytes", "Bytes of memory in use.", (double)bt_mem_in_use_bytes());
 }
