@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The cycle of a PodGroup that waits in the queue as one: its pods are decided in the group's order, as long
- * as PlacementFeasible says that the group may come about; else all are taken back, the last one first. Of
- * trees of groups group_tree.c does the same.
+ * as PlacementFeasible reports that the group is still feasible; else all are reverted, the last one first.
+ * group_tree.c does the same for trees of groups.
  * Source: schedule_one_podgroup.go, v1.37.2.
  */
 #include "engine/flow/cycle/group_attempt.h"

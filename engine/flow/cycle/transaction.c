@@ -76,7 +76,7 @@ static void set_newest(struct bt_engine *engine, enum bt_tried kind, uint32_t po
 	}
 }
 
-/* The last record becomes the pod's newest of the kind; none: the pod has none any more. */
+/* Makes the record the pod's newest of the kind; none: the pod no longer has one. */
 static void list_newest(
 	struct bt_engine *engine, struct bt_transaction_record *record, enum bt_tried kind, bool none)
 {
@@ -130,7 +130,7 @@ void bt_transaction_end_restriction(struct bt_engine *engine, const struct bt_tr
 	}
 }
 
-/* What removed pods held is released between transactions, as nothing else may come in between. */
+/* Frees what removed pods held: open transactions may still have needed it. */
 static void end_outermost(struct bt_engine *engine)
 {
 	if (engine->transactions.level_n == 0) {

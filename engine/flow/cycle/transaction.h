@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Transactions: changes of the cluster that are tried, read, and then taken back or carried out. Inside, pods
- * are placed, added and evicted, and nodes change, at once for the next question of the same transaction; the
- * queue, the binder and the source see nothing of it. Rolling back restores the cache, the numbers that
- * decide and every list's order: the next decision is the one that the engine would have made without the
- * transaction. Committing the outermost transaction rolls it back, and then carries out what remains of it as
- * if the source had shown it: pods come and go, nodes change, and placed pods are assumed and bound; the
- * queue hears of all.
+ * Transactions: changes of the cluster that are tried, read, and then rolled back or carried out. In a
+ * transaction, pods are placed, added and evicted, and nodes change; later calls in the transaction see that
+ * at once, but the queue, the binder and the source do not. Rolling back restores the cache, the counters
+ * that decisions depend on, and every list's order: the next decision is the one that the engine would have
+ * made without the transaction. Committing the outermost transaction rolls it back, and then carries out its
+ * net changes as if the source had shown them: pods and nodes are added, changed and deleted, placed pods are
+ * assumed and bound, and the queue gets all these events.
  *
  *   begin --place, add, evict, restore, nodes--> (open) --roll_back--> as before begin
  *                                                 |  ^  \--commit----> as if it had happened
  *                                                 +--+ begin: nested; its commit leaves all to the outer one
  *
- * Each change is a record with its inverse, undone newest first: rolling back costs what doing did. A pod
- * costs O(1), plus its volumes and claims; a node that changes in place is evaluated again by the plans in
- * use; a node that comes or goes is a new layout, for which they are rebuilt.
+ * Each change is a record with its inverse, undone newest first: rolling back costs as much as the changes.
+ * A pod costs O(1), plus its volumes and claims; a node that changes in place is evaluated again by the plans
+ * in use; an added or removed node makes a new layout, for which they are rebuilt.
  *
- * Time stands still in a transaction. No PostFilter runs, so nothing is preempted or nominated; Permit and
- * PreEnqueue do not run, and pods of a PodGroup are placed one by one. A victim's ResourceClaims stay
- * allocated.
+ * The clock does not advance in a transaction. No PostFilter runs, so nothing is preempted or nominated;
+ * Permit and PreEnqueue do not run, and pods of a PodGroup are placed one by one. A victim's ResourceClaims
+ * stay allocated.
  *
- * Context: the scheduling thread, between cycles; while a transaction is open, no cycle, event or answer of a
- * binder is given to the engine (asserted). Explanations are allowed (bt_engine_explain).
+ * Context: the scheduling thread, between cycles; while a transaction is open, the engine gets no cycle,
+ * event or binder's response (asserted). Explanations are allowed (bt_engine_explain).
  * Owns: struct bt_transactions, by the engine. Writer: transaction.c.
  */
 #pragma once
@@ -59,24 +59,24 @@ void bt_transaction_begin(struct bt_engine *engine);
 /* The number of open transactions. */
 uint32_t bt_transaction_depth(const struct bt_engine *engine);
 
-/* Takes back everything since the innermost bt_transaction_begin. Requires: a transaction is open. */
+/* Undoes everything since the innermost bt_transaction_begin. Requires: a transaction is open. */
 void bt_transaction_roll_back(struct bt_engine *engine);
 
-/* Hears of the placements that a commit carries out: as bt_scheduling_cycle.ended, after bt_engine_end. */
+/* Gets the placements that a commit carries out: as bt_scheduling_cycle.ended, after bt_engine_end. */
 struct bt_commit_observer {
 	void (*decided)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info);
 	void *context;
 };
 
 /*
- * Ends the innermost transaction and keeps its changes: for the outer one, or, of the outermost, for good.
- * observer may be NULL. Requires: a transaction is open.
+ * Ends the innermost transaction and keeps its changes: in the outer one, or, if it is the outermost, in
+ * the engine. observer may be NULL. Requires: a transaction is open.
  */
 void bt_transaction_commit(struct bt_engine *engine, const struct bt_commit_observer *observer);
 
 /* Restricts bt_transaction_place to these nodes, until the innermost transaction ends; n 0: to all of them.
- * Costs O(nodes). Requires: slots of live nodes; in between none comes or goes. Returns: false, and nothing
- * has changed, when an outer transaction restricts it. */
+ * Costs O(nodes). Requires: slots of live nodes; until then no node is added or removed.
+ * Returns: false, and nothing has changed, when an outer transaction has restricted it. */
 bool bt_transaction_restrict(struct bt_engine *engine, const uint32_t *node_ixs, uint32_t n);
 
 /* Is it restricted? */
@@ -84,8 +84,8 @@ bool bt_transaction_restricts(const struct bt_engine *engine);
 
 /*
  * Finds a node for a pod without a node, as its next cycle would, and counts it there.
- * Returns: BT_PLACED with the node; BT_REFUSED, BT_FAILED or BT_SKIPPED (it is being deleted), and nothing
- *          has changed but the number of cycles. bt_engine_explain has the reasons.
+ * Returns: BT_PLACED with the node; BT_REFUSED, BT_FAILED or BT_SKIPPED (it is being deleted), where only
+ *          the number of cycles has changed. bt_engine_explain has the reasons.
  * Requires: the pod is in the ledger, on no node, and of a profile.
  */
 enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, uint32_t *out_node_ix);
@@ -99,8 +99,8 @@ enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, 
 enum bt_status bt_transaction_add_pod(
 	struct bt_engine *engine, const struct bt_pod_object *object, uint32_t *out_pod_ix);
 
-/* Adds a pod that is like a known one but waits for a node, is new, and has the next free name of the form
- * NAME-N. Returns: its index. Requires: pod_ix is in the ledger. */
+/* Adds a copy of a known pod that has no node, is new, and has the next free name of the form NAME-N.
+ * Returns: its index. Requires: pod_ix is in the ledger. */
 uint32_t bt_transaction_add_copy(struct bt_engine *engine, uint32_t pod_ix);
 
 /* Takes a pod off its node, as if it was deleted; it keeps its index. Requires: it is on a node, and is not
@@ -114,12 +114,12 @@ void bt_transaction_restore(struct bt_engine *engine, uint32_t pod_ix);
 /* Has an open transaction evicted the pod? */
 bool bt_transaction_has_evicted(const struct bt_engine *engine, uint32_t pod_ix);
 
-/* Adds or changes a node. Returns: as bt_engine_apply_node. Requires: a new one comes only while placements
- * are not restricted; neither does one go. */
+/* Adds or changes a node. Returns: as bt_engine_apply_node. Requires: a node is added or removed only while
+ * placements are not restricted. */
 enum bt_status bt_transaction_apply_node(
 	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix);
 
-/* Closes a live node for new pods (spec.unschedulable), or opens it. Costs no more than a changed label. */
+/* Cordons a live node (spec.unschedulable), or uncordons it. Costs as much as a changed label. */
 void bt_transaction_close_node(struct bt_engine *engine, uint32_t node_ix, bool closed);
 
 /* Removes a live node; its pods stay on its slot, and may be evicted. */

@@ -9,7 +9,7 @@
 
 /* A change to be carried out, by names, as indices and slots may move. */
 struct deed {
-	struct bt_delta delta;	   /* not placed: a pod or a node, new, changed or gone */
+	struct bt_delta delta;	   /* not placed: a pod or a node, new, changed or deleted */
 	bool places;		   /* a decision instead */
 	uint32_t namespace_, name; /* of the pod; held */
 	uint32_t node;		   /* a name; held */
@@ -82,8 +82,8 @@ static struct deed placement_of(const struct bt_engine *engine, const struct bt_
 	return deed;
 }
 
-/* What remains of a change at the transaction's end. Of a pod that is evicted then, its deletion; of one that
- * is new, too, nothing. Returns: whether anything does. */
+/* The net effect of a change at the transaction's end: of a pod that is evicted then, its deletion, unless it
+ * is also new. Returns: whether there is one. */
 static bool deed_of(struct bt_engine *engine, size_t at, struct deed *out)
 {
 	const struct bt_transactions *t = &engine->transactions;
@@ -121,7 +121,7 @@ static bool deed_of(struct bt_engine *engine, size_t at, struct deed *out)
 	return false;
 }
 
-/* Decides a pod again, for that node whatever the result, and carries the decision out. */
+/* Decides a pod again, for that node whatever the result is, and carries out the decision. */
 static void carry_out_placement(
 	struct bt_engine *engine, const struct deed *deed, const struct bt_commit_observer *observer)
 {

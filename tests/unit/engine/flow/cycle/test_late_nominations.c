@@ -68,7 +68,7 @@ static void a_binding_cycle_nominates_its_node_when_pre_bind_has_to_write(void *
 	bt_ledger_assume(f->cache->ledger, plain, node_ix);
 	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, false, claims), node_ix);
 	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, false, plain), BT_NO_NODE);
-	/* It had to do, and nothing is left of it. */
+	/* A PreBind plugin failed: so there was work, although the pod has no claims. */
 	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, true, plain), node_ix);
 	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &nobody, false, claims), BT_NO_NODE);
 	assert_int_equal(bt_late_nominations_by_binding(&off, f->cache, &writers, false, claims), BT_NO_NODE);
