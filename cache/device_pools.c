@@ -475,15 +475,39 @@ static struct bt_device_pools gather(struct bt_devices *d, uint32_t node_ix)
 	return (struct bt_device_pools){.items = plain, .n = plain_n + late_n};
 }
 
+static void refresh_index(struct bt_devices *d)
+{
+	if (d->pools.indexed != d->slice_version) {
+		index_slices(d);
+		d->pools.indexed = d->slice_version;
+	}
+}
+
+const uint32_t *bt_devices_slices(struct bt_devices *d, uint32_t driver, uint32_t pool, uint32_t *out_n)
+{
+	const struct bt_slice_index *index = &d->pools.pooled;
+	uint64_t key = bt_pair_key(driver, pool);
+	uint32_t first, n = 0;
+
+	refresh_index(d);
+	*out_n = 0;
+	if (!bt_map_get(&index->first, key, &first)) {
+		return NULL;
+	}
+	while (first + n < index->n && pool_key(&d->slices[index->items[first + n]]) == key) {
+		n++;
+	}
+	*out_n = n;
+	return &index->items[first];
+}
+
 const struct bt_device_pools *bt_devices_pools(struct bt_devices *d, uint32_t node_ix)
 {
 	struct bt_pool_index *index = &d->pools;
-	bool stale = index->slices != d->slice_version;
 
-	if (stale) {
-		index_slices(d);
-	}
-	if (stale || index->snapshot != d->snapshot->version || d->snapshot->slot_n > index->node_cap) {
+	refresh_index(d);
+	if (index->slices != d->slice_version || index->snapshot != d->snapshot->version ||
+		d->snapshot->slot_n > index->node_cap) {
 		index->slices = d->slice_version;
 		index->snapshot = d->snapshot->version;
 		index->node_cap = d->snapshot->slot_n;

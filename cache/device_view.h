@@ -130,6 +130,9 @@ struct bt_device_store {
 	/* The pools that a live node can reach. Valid until a slice or a node changes. */
 	const struct bt_device_pools *(*pools)(void *context, uint32_t node_ix);
 
+	/* The live slices of a driver's pool, of any generation, by index. Valid until a slice changes. */
+	const uint32_t *(*slices_of)(void *context, uint32_t driver, uint32_t pool, uint32_t *out_n);
+
 	/* The taint of the next DeviceTaintRule that selects a device of a slice. cursor: starts as
 	 * BT_NO_TAINT_RULE. Returns: NULL at the end. */
 	const struct bt_taint *(*next_taint)(void *context, const struct bt_resource_slice *slice,

@@ -1438,6 +1438,11 @@ static const struct bt_device_pools *pools(void *context, uint32_t node_ix)
 	return bt_devices_pools(context, node_ix);
 }
 
+static const uint32_t *slices_of(void *context, uint32_t driver, uint32_t pool, uint32_t *out_n)
+{
+	return bt_devices_slices(context, driver, pool, out_n);
+}
+
 /* ---- life ---- */
 
 struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot)
@@ -1455,6 +1460,7 @@ struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const str
 	d->view.context = d;
 	d->view.features.release = bt_release_default();
 	d->view.pools = pools;
+	d->view.slices_of = slices_of;
 	d->view.match = match;
 	d->view.derive = derive;
 	d->view.sharing = sharing;

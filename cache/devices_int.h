@@ -39,7 +39,8 @@ struct bt_node_pools {
 };
 
 struct bt_pool_index {
-	uint64_t slices, snapshot;    /* the versions it was built from */
+	uint64_t indexed;	      /* the version of the slices in local, pooled and shared */
+	uint64_t slices, snapshot;    /* the versions that nodes was built from */
 	struct bt_slice_index local;  /* slices of one node, by its name */
 	struct bt_slice_index pooled; /* all, by driver and pool */
 	uint32_t *shared;	      /* slices that may serve any node */
@@ -161,5 +162,10 @@ static inline bool bt_claim_is_kept(
 
 /* The pools that a live node can reach. */
 const struct bt_device_pools *bt_devices_pools(struct bt_devices *devices, uint32_t node_ix);
+
+/* The slices of a driver's pool in the order of their indices, of any generation. Valid until a slice
+ * changes. */
+const uint32_t *bt_devices_slices(
+	struct bt_devices *devices, uint32_t driver, uint32_t pool, uint32_t *out_n);
 
 void bt_pool_index_fini(struct bt_pool_index *index);

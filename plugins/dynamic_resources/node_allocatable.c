@@ -56,19 +56,33 @@ static const struct bt_device *in_slice(const struct bt_resource_slice *slice, u
 	return NULL;
 }
 
+/* The slices to search: indices, or NULL for all. 1.36 compares the pool's name, not its driver. */
+static const uint32_t *slices_of(
+	const struct claim_mapper *m, const struct bt_device_result *result, uint32_t *out_n)
+{
+	const struct bt_device_store *store = m->view->devices;
+
+	if (m->alone) {
+		*out_n = store->slice_n;
+		return NULL;
+	}
+	return store->slices_of(store->context, result->driver, result->pool, out_n);
+}
+
 /* The device of an allocation. out_elsewhere: it exists, but the node cannot use it; returns NULL.
  * Source: getDeviceFromSlices, v1.37.2; getDeviceFromManager, v1.36.3. */
 static const struct bt_device *find_device(
 	const struct claim_mapper *m, const struct bt_device_result *result, bool *out_elsewhere)
 {
 	const struct bt_device_store *store = m->view->devices;
+	uint32_t n;
+	const uint32_t *slices = slices_of(m, result, &n);
 
 	*out_elsewhere = false;
-	for (uint32_t i = 0; i < store->slice_n; i++) {
-		const struct bt_resource_slice *slice = &store->slices[i];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_resource_slice *slice = &store->slices[slices ? slices[i] : i];
 
-		if (!slice->live || slice->pool != result->pool ||
-			(!m->alone && slice->driver != result->driver) || !slice_counts(m, slice)) {
+		if (!slice->live || slice->pool != result->pool || !slice_counts(m, slice)) {
 			continue;
 		}
 		const struct bt_device *device = in_slice(slice, result->device);

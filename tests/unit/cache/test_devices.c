@@ -603,6 +603,28 @@ static void extended_resources_get_a_claim_of_their_own(void **state)
 
 /* ---- pools ---- */
 
+static void slices_of_a_pool_are_live_ones_of_any_generation(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_device_store *store = f->cache->view.devices;
+	uint32_t driver = fixture_name(f, "d"), p = fixture_name(f, "p"), n;
+
+	assert_null(store->slices_of(store->context, driver, p, &n));
+	assert_int_equal(n, 0);
+	device_slice(f, "s1", "name: p, generation: 1, resourceSliceCount: 1", "nodeName: n1");
+	device_slice(f, "s2", POOL("other"), "nodeName: n1");
+	device_slice(f, "s3", "name: p, generation: 2, resourceSliceCount: 1", "nodeName: n2");
+	const uint32_t *slices = store->slices_of(store->context, driver, p, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(store->slices[slices[0]].name, fixture_name(f, "s1"));
+	assert_int_equal(store->slices[slices[1]].name, fixture_name(f, "s3"));
+	assert_null(store->slices_of(store->context, p, driver, &n));
+	cache_remove(f->cache, BT_KIND_RESOURCE_SLICE, bt_str(""), bt_str("s1"));
+	slices = store->slices_of(store->context, driver, p, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(store->slices[slices[0]].name, fixture_name(f, "s3"));
+}
+
 static void a_pool_needs_all_slices_of_its_newest_generation(void **state)
 {
 	struct fixture *f = *state;
@@ -1080,6 +1102,7 @@ int main(void)
 		FIXTURE_TEST(the_claim_for_extended_resources_has_the_name_that_it_was_given),
 		FIXTURE_TEST(as_many_pods_as_come_reserve_a_claim),
 		FIXTURE_TEST(extended_resources_get_a_claim_of_their_own),
+		FIXTURE_TEST(slices_of_a_pool_are_live_ones_of_any_generation),
 		FIXTURE_TEST(a_pool_needs_all_slices_of_its_newest_generation),
 		FIXTURE_TEST(pools_come_by_driver_and_name_and_those_with_binding_conditions_last),
 		FIXTURE_TEST(a_pool_with_equal_names_or_unknown_counters_is_invalid),
