@@ -1323,6 +1323,8 @@ static uint32_t take_index(struct bt_ledger *l)
 	if (!bt_index_allocator_take(&l->vacant, &ix)) {
 		l->pods = bt_mem_grow(l->pods, l->pod_end, &l->pod_cap, sizeof(*l->pods));
 		l->links = bt_mem_grow(l->links, l->pod_end, &l->link_cap, sizeof(*l->links));
+		/* bt_ledger_fetch_pod reads it before the pod has a node. */
+		l->links[l->pod_end] = (struct link){0};
 		ix = (uint32_t)l->pod_end++;
 	}
 	return ix;
