@@ -87,6 +87,13 @@ static void take_pod(struct bt_admission *admission, const struct bt_pod_object 
 	}
 	admission->deferred = bt_mem_grow(admission->deferred, admission->deferred_n,
 		&admission->deferred_cap, sizeof(*admission->deferred));
+	if (pod->node_claim_n || pod->extended_mapping_n) { /* rare: what an earlier binding has left */
+		struct bt_object whole = {.kind = BT_KIND_POD, .pod = *pod};
+
+		bt_object_own(&whole, kept);
+		admission->deferred[admission->deferred_n++] = whole.pod;
+		return;
+	}
 	admission->deferred[admission->deferred_n++] = (struct bt_pod_object){
 		.meta = bt_copy_meta(kept, BT_COPY_ALL, &pod->meta),
 		.spec = bt_copy_pod_spec(kept, BT_COPY_ALL, &pod->spec),
@@ -96,17 +103,6 @@ static void take_pod(struct bt_admission *admission, const struct bt_pod_object 
 			bt_copy_pod_claims(kept, BT_COPY_ALL, pod->claim_statuses, pod->claim_status_n),
 		.claim_status_n = pod->claim_status_n,
 	};
-}
-
-static struct bt_str_list copy_list(struct bt_arena *kept, const struct bt_str_list *list)
-{
-	struct bt_str_list copy = *list;
-
-	copy.items = list->n ? bt_arena_zalloc(kept, list->n * sizeof(*copy.items)) : NULL;
-	for (uint32_t i = 0; i < list->n; i++) {
-		copy.items[i] = bt_copy_str(kept, list->items[i]);
-	}
-	return copy;
 }
 
 /* And so does a PodGroup. */
@@ -123,13 +119,7 @@ static void take_group(struct bt_admission *admission, struct bt_object *object)
 		admission->groups, admission->group_n, &admission->group_cap, sizeof(*admission->groups));
 	struct bt_object *copy = &admission->groups[admission->group_n++];
 	*copy = *object;
-	copy->api_version = bt_copy_str(kept, object->api_version);
-	copy->kind_name = bt_copy_str(kept, object->kind_name);
-	copy->pod_group.meta = bt_copy_meta(kept, BT_COPY_ALL, &group->meta);
-	copy->pod_group.parent = bt_copy_str(kept, group->parent);
-	copy->pod_group.priority_class_name = bt_copy_str(kept, group->priority_class_name);
-	copy->pod_group.preemption_policy = bt_copy_str(kept, group->preemption_policy);
-	copy->pod_group.topology_keys = copy_list(kept, &group->topology_keys);
+	bt_object_own(copy, kept);
 	copy->pod_group.conditions = NULL; /* admission does not write a group's status */
 	copy->pod_group.condition_n = 0;
 }
