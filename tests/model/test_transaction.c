@@ -334,10 +334,12 @@ static void assert_adds_up(const struct history *h)
 
 /* ---- transactions ---- */
 
+enum deed { PLACE, EVICT, ADD, CHANGE };
+
 /* What a committed transaction did, for the other engine. */
 struct deeds {
 	struct {
-		enum { PLACE, EVICT, ADD, CHANGE } what;
+		enum deed what;
 		uint32_t pod_ix, node_ix, next_start;
 		uint64_t cycle_n;
 		struct bt_pod_object *pod;
@@ -349,7 +351,7 @@ struct deeds {
 
 static struct deeds deeds;
 
-static void note(int what, uint32_t pod_ix, uint32_t node_ix)
+static void note(enum deed what, uint32_t pod_ix, uint32_t node_ix)
 {
 	assert_true(deeds.n < MOST);
 	deeds.items[deeds.n].what = what;
