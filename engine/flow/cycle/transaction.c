@@ -425,8 +425,8 @@ void bt_transaction_evict(struct bt_engine *engine, uint32_t pod_ix)
 	const struct bt_pod *pod = bt_transaction_pod(engine, pod_ix);
 
 	BT_REQUIRE(pod->node_ix != BT_NO_NODE && !pod->lifted && !pod->detached);
-	record_presence(engine, BT_TRIED_EVICTED, pod_ix)->newest =
-		bt_ledger_withdraw(engine->cache->ledger, pod_ix);
+	struct bt_transaction_record *record = record_presence(engine, BT_TRIED_EVICTED, pod_ix);
+	record->newest = bt_ledger_withdraw(engine->cache->ledger, pod_ix);
 }
 
 void bt_transaction_restore(struct bt_engine *engine, uint32_t pod_ix)
