@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Changes of nodes that are taken back.
+ * Reversible changes of nodes.
  */
 #include "cache/node_change.h"
 

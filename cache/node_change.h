@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Changes of nodes that are taken back: the scheduling thread's columns
- * and ledger follow a description that is not published, until the former one is restored. A node that
- * changes in place keeps its slot, and plans follow it; one that comes or goes is a new layout.
+ * Reversible changes of nodes. The scheduling thread's columns and ledger use a description that is not
+ * published, until the former one is restored. A changed node keeps its slot, and plans are updated; an added
+ * or removed node makes a new layout.
  * Context: the scheduling thread, between cycles.
  */
 #pragma once
@@ -14,16 +14,16 @@ struct bt_node_desc;
 
 /* A node's place in the order of nodes. Private. */
 struct bt_node_place {
-	uint64_t zone_place, place; /* place 0: the node was not in */
-	uint32_t *list;		    /* the order before the node came or went, if it was valid */
+	uint64_t zone_place, place; /* place 0: the node was not listed */
+	uint32_t *list;		    /* the order before the node was added or removed, if it was valid */
 	int stale;
 };
 
-/* What a change of a node has to restore besides its description. Private. */
+/* What a revert restores besides the description. Private. */
 struct bt_snapshot_mark {
 	struct bt_node_place place;
 	uint32_t kept_n, slot_n;
-	bool entered; /* the change enters the slot */
+	bool entered; /* the change took the slot */
 };
 
 struct bt_node_change {
@@ -33,8 +33,8 @@ struct bt_node_change {
 };
 
 /*
- * Changes a node for now. new: its description; NULL: it is gone, and its pods stay on its slot. Requires:
- * new has that name; one of the old and the new description is not NULL.
+ * Changes a node until the revert. new: its description; NULL: it is removed, and its pods stay on its slot.
+ * Requires: new has that name; one of the old and the new description is not NULL.
  * Owns: the caller owns new, which must live until bt_node_change_revert.
  */
 void bt_node_change_make(struct bt_cache *cache, uint32_t name, const struct bt_node_desc *new,

@@ -32,7 +32,7 @@ struct subject {
 };
 
 /* A plugin with its compiled pod. */
-struct asked_of_plugin {
+struct plugin_calls {
 	struct workload w;
 	struct bt_arena arena, terms;
 	struct bt_flow_profile *profile;
@@ -56,13 +56,13 @@ static const uint64_t *image_nodes(void *context, uint32_t name)
 	return bt_snapshot_image_nodes(cache->snapshot, name);
 }
 
-static const struct bt_view *view_of(const struct asked_of_plugin *a)
+static const struct bt_view *view_of(const struct plugin_calls *a)
 {
 	return &bt_engine_cache(a->w.engine)->view;
 }
 
 /* The default profile's settings for the plugin. */
-static void find_settings(struct asked_of_plugin *a)
+static void find_settings(struct plugin_calls *a)
 {
 	struct bt_resolved_profile *resolved = bt_arena_zalloc(&a->arena, sizeof(*resolved));
 	struct bt_config_errors errors = {0};
@@ -79,7 +79,7 @@ static void find_settings(struct asked_of_plugin *a)
 	bt_config_errors_fini(&errors);
 }
 
-static void compile(struct asked_of_plugin *a)
+static void compile(struct plugin_calls *a)
 {
 	struct bt_cache *cache = bt_engine_cache(a->w.engine);
 	const struct bt_compile_env env = {
@@ -148,26 +148,26 @@ static struct bt_pod_object read_pod(struct workload *w, const char *spec)
 		->pod;
 }
 
-static void end(struct asked_of_plugin *a)
+static void end(struct plugin_calls *a)
 {
 	if (a->plugin) {
 		bt_workload_end(&a->w);
 		bt_arena_fini(&a->arena);
 		bt_arena_fini(&a->terms);
 	}
-	*a = (struct asked_of_plugin){0};
+	*a = (struct plugin_calls){0};
 }
 
 /*
  * The subject of a benchmark, set up. Setting up takes long, and the library runs each benchmark several
  * times to find out how often it must: the last subject stays.
  */
-static struct asked_of_plugin *begin(const struct bt_bench *bench)
+static struct plugin_calls *begin(const struct bt_bench *bench)
 {
-	static struct asked_of_plugin kept;
+	static struct plugin_calls kept;
 	static const struct subject *kept_subject;
 	const struct subject *subject = bt_bench_subject(bench);
-	struct asked_of_plugin *a = &kept;
+	struct plugin_calls *a = &kept;
 	char name[32];
 
 	if (subject == kept_subject) {
@@ -193,7 +193,7 @@ static struct asked_of_plugin *begin(const struct bt_bench *bench)
 
 static void run_compile(struct bt_bench *bench)
 {
-	struct asked_of_plugin *a = begin(bench);
+	struct plugin_calls *a = begin(bench);
 
 	while (bt_bench_keep_running(bench)) {
 		compile(a);
@@ -202,7 +202,7 @@ static void run_compile(struct bt_bench *bench)
 	bt_bench_items(bench, bt_bench_iterations(bench));
 }
 
-static void begin_cycle(struct asked_of_plugin *a)
+static void begin_cycle(struct plugin_calls *a)
 {
 	struct bt_compiled *compiled = &a->compiled;
 
@@ -217,7 +217,7 @@ static void begin_cycle(struct asked_of_plugin *a)
 static void run_filter(struct bt_bench *bench)
 {
 	static uint8_t pass[NODES];
-	struct asked_of_plugin *a = begin(bench);
+	struct plugin_calls *a = begin(bench);
 	int64_t passed_n = 0;
 
 	while (bt_bench_keep_running(bench)) {
@@ -239,7 +239,7 @@ static void run_score(struct bt_bench *bench)
 {
 	static int64_t scores[NODES];
 	static uint32_t nodes[NODES];
-	struct asked_of_plugin *a = begin(bench);
+	struct plugin_calls *a = begin(bench);
 
 	for (uint32_t i = 0; i < NODES; i++) {
 		nodes[i] = i;

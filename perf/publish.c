@@ -136,11 +136,11 @@ static void batch_of_100(struct bt_bench *bench)
 }
 
 /* The scheduling thread's work for a description with changed labels; and for an equal one, a heartbeat. */
-static void adopt(struct bt_bench *bench, bool anew)
+static void adopt(struct bt_bench *bench, bool changed)
 {
 	struct publish_stage *stage = begin(bench);
 	struct bt_delta *deltas = bt_mem_zalloc(stage->node_n, sizeof(*deltas));
-	uint32_t kinds[2] = {0, anew ? 1 : 0};
+	uint32_t kinds[2] = {0, changed ? 1 : 0};
 
 	for (uint32_t turn = 0; bt_bench_keep_running_batch(bench, stage->node_n); turn++) {
 		bt_bench_pause(bench);

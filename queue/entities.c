@@ -338,7 +338,7 @@ void bt_queue_end_group(struct bt_queue *queue, uint32_t number, enum bt_queue_a
 
 /* ---- its object ---- */
 
-void bt_queue_pod_group_came(struct bt_queue *queue, uint32_t leaf, int64_t now_ns)
+void bt_queue_pod_group_added(struct bt_queue *queue, uint32_t leaf, int64_t now_ns)
 {
 	BT_OWNED_BY_THREAD(&queue->owner);
 	struct bt_entity *entity = entity_at(queue, leaf);
@@ -423,7 +423,8 @@ static void make_pending_incomplete(
 	}
 }
 
-void bt_queue_pod_groups_gone(struct bt_queue *queue, uint32_t number, const uint32_t *leaves, size_t leaf_n)
+void bt_queue_pod_groups_deleted(
+	struct bt_queue *queue, uint32_t number, const uint32_t *leaves, size_t leaf_n)
 {
 	BT_OWNED_BY_THREAD(&queue->owner);
 	for (size_t i = 0; i < leaf_n; i++) {

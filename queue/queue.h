@@ -220,9 +220,10 @@ void bt_queue_end_group(struct bt_queue *queue, uint32_t number, enum bt_queue_a
 
 /* A PodGroup's object was added (or its last missing ancestor was), changed, or deleted: applies the hook's
  * current result. In a tree that has lost leaves the others still wait. */
-void bt_queue_pod_group_came(struct bt_queue *queue, uint32_t leaf, int64_t now_ns);
+void bt_queue_pod_group_added(struct bt_queue *queue, uint32_t leaf, int64_t now_ns);
 void bt_queue_pod_group_changed(struct bt_queue *queue, uint32_t number, int32_t priority);
-void bt_queue_pod_groups_gone(struct bt_queue *queue, uint32_t number, const uint32_t *leaves, size_t leaf_n);
+void bt_queue_pod_groups_deleted(
+	struct bt_queue *queue, uint32_t number, const uint32_t *leaves, size_t leaf_n);
 
 /*
  * The pods that will probably be popped next, first to last, at most cap of them, for preparing their cycles.

@@ -239,7 +239,7 @@ static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
  */
 static struct counts choose_counts(const struct bt_topo_request *request, uint32_t core_n)
 {
-	bool services_wished = request->ingestion_n || request->binder_n;
+	bool services_requested = request->ingestion_n || request->binder_n;
 	uint32_t eighth = clamp(core_n / 8, 1, 4);
 	struct counts counts = {
 		.ingestion_n = request->ingestion_n ? request->ingestion_n : eighth,
@@ -247,7 +247,7 @@ static struct counts choose_counts(const struct bt_topo_request *request, uint32
 		.worker_n = request->worker_n,
 	};
 
-	if (!services_wished && (request->worker_n == 1 || (request->worker_n == 0 && core_n <= 1))) {
+	if (!services_requested && (request->worker_n == 1 || (request->worker_n == 0 && core_n <= 1))) {
 		return (struct counts){.worker_n = 1, .is_inline = true};
 	}
 	if (counts.worker_n == 0) {
@@ -334,7 +334,7 @@ static void warn(struct bt_topo_plan *plan, const struct seats *seats, const str
 	}
 }
 
-static enum bt_status check_wishes(const struct bt_topo_request *request, struct bt_buf *out_why)
+static enum bt_status check_requested_threads(const struct bt_topo_request *request, struct bt_buf *out_why)
 {
 	const struct {
 		const char *what;
@@ -362,7 +362,7 @@ enum bt_status bt_topo_plan(const struct bt_topo *topo, const struct bt_topo_req
 {
 	struct bt_topo_machine machine = bt_topo_machine(topo);
 	struct seats seats;
-	enum bt_status status = check_wishes(request, out_why);
+	enum bt_status status = check_requested_threads(request, out_why);
 
 	if (status == BT_OK) {
 		status = find_seats(topo, request->cpus, &seats, out_why);

@@ -105,7 +105,7 @@ static bool scaled_down(const struct bt_requests *old, const struct bt_requests 
 }
 
 /* The pod's status lists claims generated for it that it did not list before. */
-static bool claims_came(const struct bt_signature *old, const struct bt_signature *new)
+static bool has_new_claims(const struct bt_signature *old, const struct bt_signature *new)
 {
 	for (uint32_t i = 0; i < old->claim_n && i < new->claim_n; i++) {
 		if (old->claims[i].kind != new->claims[i].kind ||
@@ -130,7 +130,7 @@ uint32_t bt_pod_changes(const struct bt_release *release, const struct bt_cluste
 			: 0,
 		old->gated && !new->gated ? BT_UPDATE_POD_GATES_ELIMINATED : 0,
 		was->toleration_n != is->toleration_n ? BT_UPDATE_POD_TOLERATION : 0,
-		was != is && (claims_came(was, is) || was->extended_status != is->extended_status)
+		was != is && (has_new_claims(was, is) || was->extended_status != is->extended_status)
 			? BT_UPDATE_POD_GENERATED_CLAIM
 			: 0,
 	};

@@ -302,7 +302,7 @@ static void compile_subrequest(struct bt_name_refs *held, struct bt_arena *arena
 {
 	struct bt_toleration *tolerations =
 		bt_arena_zalloc(arena, object->toleration_n * sizeof(*tolerations));
-	struct bt_asked_capacity *capacities =
+	struct bt_requested_capacity *capacities =
 		bt_arena_zalloc(arena, object->capacity.n * sizeof(*capacities));
 	struct bt_derived_attribute *derived = bt_arena_zalloc(arena, object->derived_n * sizeof(*derived));
 
@@ -311,7 +311,7 @@ static void compile_subrequest(struct bt_name_refs *held, struct bt_arena *arena
 	}
 	for (uint32_t i = 0; i < object->capacity.n; i++) {
 		capacities[i] =
-			(struct bt_asked_capacity){bt_name_refs_add(held, object->capacity.items[i].name),
+			(struct bt_requested_capacity){bt_name_refs_add(held, object->capacity.items[i].name),
 				object->capacity.items[i].quantity};
 	}
 	for (uint32_t i = 0; i < object->derived_n; i++) {

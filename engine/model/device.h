@@ -120,7 +120,7 @@ struct bt_device_taint_rule {
 
 enum bt_allocation_mode { BT_ALLOCATE_OTHER = 0, BT_ALLOCATE_EXACT_COUNT, BT_ALLOCATE_ALL };
 
-struct bt_asked_capacity {
+struct bt_requested_capacity {
 	uint32_t name;
 	struct bt_quantity quantity;
 };
@@ -140,7 +140,7 @@ struct bt_device_subrequest {
 	struct bt_device_selectors selectors;
 	bool admin, has_admin, has_capacity;
 	const struct bt_toleration *tolerations;
-	const struct bt_asked_capacity *capacities;
+	const struct bt_requested_capacity *capacities;
 	const struct bt_derived_attribute *derived; /* the last one of a name counts */
 	uint32_t toleration_n, capacity_n, derived_n;
 };

@@ -322,7 +322,7 @@ static const char *incomplete_text(
 	if (pod->spec.incomplete.len) {
 		bt_buf_printf(&s->text,
 			"the pod could not be read whole (%.*s), and nothing is decided on half knowledge: "
-			"correct that field, or create the pod anew without it",
+			"correct that field, or create the pod again without it",
 			BT_STR_ARG(pod->spec.incomplete));
 	} else if (requests->too_many_names) {
 		bt_buf_printf(&s->text,

@@ -167,8 +167,8 @@ struct node_batch {
 	uint32_t nodes[BLOCK];
 };
 
-/* Evaluates a whole word of nodes. anew: does not record flips. */
-static void put_block(struct node_batch *batch, uint32_t first, bool anew)
+/* Evaluates a whole word of nodes. all_stale: does not record flips. */
+static void put_block(struct node_batch *batch, uint32_t first, bool all_stale)
 {
 	struct bt_column *column = batch->column;
 	uint32_t left = column->slot_n - first, n = left < BLOCK ? left : BLOCK, flip_n = 0;
@@ -185,7 +185,7 @@ static void put_block(struct node_batch *batch, uint32_t first, bool anew)
 	for (uint32_t i = 0; column->nominations && i < n; i++) {
 		value[i] = yield(column, batch->view, first + i, value[i]);
 	}
-	if (anew) {
+	if (all_stale) {
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -271,7 +271,7 @@ static void column_add(struct node_batch *batch, uint32_t node_ix)
 }
 
 /* Evaluates the stale nodes in the mask. Words that are mostly stale are evaluated as a block. */
-static void freshen(struct node_batch *batch, const uint64_t *mask, bool anew)
+static void freshen(struct node_batch *batch, const uint64_t *mask, bool all_stale)
 {
 	struct bt_column *column = batch->column;
 
@@ -283,7 +283,7 @@ static void freshen(struct node_batch *batch, const uint64_t *mask, bool anew)
 			continue;
 		}
 		if (!column->indexed && __builtin_popcountll(bits) >= DENSE) {
-			put_block(batch, w * 64, anew);
+			put_block(batch, w * 64, all_stale);
 			column->stale[w] = 0;
 			continue;
 		}
@@ -397,13 +397,13 @@ static void begin_round(struct bt_column_round *round, struct bt_column *column,
 		.view = view,
 		.mask = mask,
 		.behind = behind,
-		.anew = way == BT_CATCH_UP_ALL,
+		.all_stale = way == BT_CATCH_UP_ALL,
 		.follows = way != BT_CATCH_UP_ALL && behind <= column->slot_n / FOLLOW_SHARE &&
 			   (!column->fresh || column->fresh == mask)};
-	column->flips.end += round->anew ? BT_COLUMN_FLIPS + 1 : 0;
+	column->flips.end += round->all_stale ? BT_COLUMN_FLIPS + 1 : 0;
 	column->indexed &= way == BT_CATCH_UP_AND_INDEX;
 	column->stable_rounds =
-		round->anew || behind > column->slot_n / STABLE_SHARE ? 0 : column->stable_rounds + 1;
+		round->all_stale || behind > column->slot_n / STABLE_SHARE ? 0 : column->stable_rounds + 1;
 	BT_INVARIANT(!column->indexed || way == BT_CATCH_UP_AND_INDEX);
 }
 
@@ -426,8 +426,8 @@ static bool run_shard(
 	} else if (round->follows) {
 		follow(&batch, round->mask);
 	} else {
-		mark(&batch, round->anew);
-		freshen(&batch, round->mask, round->anew);
+		mark(&batch, round->all_stale);
+		freshen(&batch, round->mask, round->all_stale);
 	}
 	evaluate_batch(&batch);
 	return batch.out_of_range;

@@ -99,8 +99,8 @@ struct bt_column_round {
 	const struct bt_view *view;
 	const uint64_t *mask;
 	uint64_t behind;
-	bool anew;    /* every node is stale */
-	bool follows; /* only the journal's nodes are evaluated */
+	bool all_stale; /* every node is stale */
+	bool follows;	/* only the journal's nodes are evaluated */
 };
 
 /* A shard's result. */

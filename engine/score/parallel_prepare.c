@@ -205,10 +205,10 @@ static int64_t work_ns(const struct bt_parallel_prepare *warm)
 	for (size_t i = 0; i < warm->need_n; i++) {
 		const struct bt_column *column = warm->needs[i].column;
 		uint64_t behind = usage->journal_end - column->journal_at;
-		bool anew = !column->built || behind > (uint64_t)slot_n;
+		bool all_stale = !column->built || behind > (uint64_t)slot_n;
 
 		if (!column->indexed) {
-			ps += anew ? slot_n * EVALUATE_PS : (int64_t)behind * JOURNAL_PS;
+			ps += all_stale ? slot_n * EVALUATE_PS : (int64_t)behind * JOURNAL_PS;
 		}
 	}
 	return ps / 1000;

@@ -782,7 +782,7 @@ static bool plan_follow(struct bt_planner *planner, struct bt_plan *plan)
 }
 
 /* Makes a plan, and updates groups that it shares with another one. */
-static struct bt_plan *plan_anew(struct bt_planner *planner, const struct bt_signature *signature)
+static struct bt_plan *make_current_plan(struct bt_planner *planner, const struct bt_signature *signature)
 {
 	struct bt_plan *plan = make_plan(planner, signature);
 
@@ -832,7 +832,7 @@ static BT_NOINLINE struct bt_plan *renew_plan(
 			bt_mem_grow(planner->plans, old, &planner->plan_cap, sizeof(struct bt_plan *));
 		memset(planner->plans + old, 0, (planner->plan_cap - old) * sizeof(struct bt_plan *));
 	}
-	return plan_anew(planner, signature);
+	return make_current_plan(planner, signature);
 }
 
 struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature)

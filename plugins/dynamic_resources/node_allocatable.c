@@ -249,7 +249,7 @@ static bool add_device(struct claim_mapper *m, const struct bt_mapped_claim *cla
 	return true;
 }
 
-static void say_lost(struct claim_mapper *m, const struct bt_mapped_claim *claim,
+static void report_lost(struct claim_mapper *m, const struct bt_mapped_claim *claim,
 	const struct bt_device_result *result, bool elsewhere)
 {
 	struct bt_str space = text_of(m, m->signature->namespace_), name = claim_text(m, claim);
@@ -332,7 +332,7 @@ static bool map_claim(struct claim_mapper *m, const struct bt_mapped_claim *clai
 		const struct bt_device *device = find_device(m, result, &elsewhere);
 
 		if (!device) {
-			say_lost(m, claim, result, elsewhere);
+			report_lost(m, claim, result, elsewhere);
 			return false;
 		}
 		if (!add_device(m, claim, result, device, &mapped)) {

@@ -351,20 +351,20 @@ static void settle(struct volume_binding_term *term, const struct bt_view *view)
 	}
 }
 
-static void find_provisioner_anew(const struct bt_view *view, struct unbound *unbound)
+static void update_provisioner(const struct bt_view *view, struct unbound *unbound)
 {
 	find_provisioner(view, unbound, bt_storage_class(view->storage, unbound->claim->class_));
 }
 
 /* Looks up classes, drivers and capacities again; volumes of bound claims are looked up by name anyway.
  * Source: checkVolumeProvisions, hasEnoughCapacity, v1.36.3. */
-static void find_provisioners_anew(struct volume_binding_term *term, const struct bt_view *view)
+static void update_provisioners(struct volume_binding_term *term, const struct bt_view *view)
 {
 	for (uint32_t i = 0; i < term->selected_n; i++) {
-		find_provisioner_anew(view, &term->selected[i]);
+		update_provisioner(view, &term->selected[i]);
 	}
 	for (uint32_t i = 0; i < term->unbound_n; i++) {
-		find_provisioner_anew(view, &term->unbound[i]);
+		update_provisioner(view, &term->unbound[i]);
 	}
 }
 
@@ -379,7 +379,7 @@ static void state_changes(
 	if (change == BT_VOLUMES_WILL_CHANGE && !term->settled) {
 		settle(term, view);
 	} else if (change == BT_STATE_HAS_CHANGED && term->settled) {
-		find_provisioners_anew(term, view);
+		update_provisioners(term, view);
 	}
 }
 

@@ -14,7 +14,7 @@ enum volume_zone_reason_kind {
 
 struct volume_zone_term {
 	const struct bt_signature *signature;
-	bool reads_anew;	      /* the profile lacks PreFilter, so Filter does its lookups */
+	bool reads_each_cycle;	      /* the profile lacks PreFilter, so Filter does its lookups */
 	struct bt_volume_zone *zones; /* of the volumes, in this cycle */
 	uint32_t zone_n;
 	const char *refusal; /* in this cycle, or NULL */
@@ -26,7 +26,7 @@ static void volume_zone_compile(const void *settings, const struct bt_compile_en
 	struct volume_zone_term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
 	term->signature = signature;
-	term->reads_anew = *(const bool *)settings;
+	term->reads_each_cycle = *(const bool *)settings;
 	for (uint32_t i = 0; i < signature->volume_n; i++) {
 		out_compiled->state =
 			signature->volumes[i].type == BT_VOLUME_CLAIM ? term : out_compiled->state;
@@ -106,7 +106,7 @@ static void state_changes(
 {
 	const struct volume_zone_term *term = compiled->state;
 
-	if (change == BT_STATE_HAS_CHANGED && term && term->reads_anew) {
+	if (change == BT_STATE_HAS_CHANGED && term && term->reads_each_cycle) {
 		pre_filter(compiled->state, view, compiled);
 	}
 }
@@ -214,11 +214,11 @@ static const struct bt_registration events[] = {
 
 static const void *settings_of(const struct bt_settings_env *env, const void *args)
 {
-	bool *reads_anew = bt_arena_zalloc(env->arena, sizeof(*reads_anew));
+	bool *reads_each_cycle = bt_arena_zalloc(env->arena, sizeof(*reads_each_cycle));
 
 	(void)args;
-	*reads_anew = !(env->points & BT_AT(PRE_FILTER));
-	return reads_anew;
+	*reads_each_cycle = !(env->points & BT_AT(PRE_FILTER));
+	return reads_each_cycle;
 }
 
 const struct bt_plugin bt_plugin_volume_zone = {

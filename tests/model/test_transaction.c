@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Two engines with one history, one of which also plays random transactions, nested, and rolls them back:
- * every list, number and decision stays that of the other one (I4, I9). A committed transaction does what the
- * other one is made to do step by step, on the same nodes.
+ * Two engines with one history. One of them also plays random transactions, nested, and rolls them back:
+ * lists, numbers and decisions of both stay equal (I4, I9). A committed transaction has the same effect as
+ * its changes one by one in the other engine, on the same nodes.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -24,11 +24,11 @@
 #define DEPTH	  3
 #define MOST	  1024
 
-enum { PLAIN = 0, TRIED };
+enum { PLAIN = 0, TRYING };
 
 struct counts {
 	uint64_t placed, preempted, transactions, nested, tried_places, refused_places, evictions, restored,
-		copies, added, changed, came, went, committed;
+		copies, added, changed, added_nodes, removed_nodes, committed;
 };
 
 struct history {
@@ -59,7 +59,7 @@ static const struct bt_snapshot *snapshot_of(const struct history *h, uint32_t e
 	return bt_engine_cache(h->engines[e])->view.snapshot;
 }
 
-/* ---- what both engines hear ---- */
+/* ---- events for both engines ---- */
 
 /* With a zone, or none. */
 static struct bt_node_object describe_node(struct history *h, uint32_t n)
@@ -94,7 +94,7 @@ static void remove_node(struct history *h)
 	struct bt_str name = topology_numbered(&h->source.topology, "n", below(h, h->source.node_n));
 
 	assert_int_equal(bt_engine_remove_node(h->engines[PLAIN], name),
-		bt_engine_remove_node(h->engines[TRIED], name));
+		bt_engine_remove_node(h->engines[TRYING], name));
 }
 
 static void apply_object(struct history *h, struct bt_object object)
@@ -119,7 +119,7 @@ static void add_pod(struct history *h)
 	for (uint32_t e = 0; e < ENGINES; e++) {
 		assert_int_equal(bt_engine_add_pod(h->engines[e], &pod, &entry, &pod_ixs[e]), BT_OK);
 	}
-	assert_int_equal(pod_ixs[PLAIN], pod_ixs[TRIED]);
+	assert_int_equal(pod_ixs[PLAIN], pod_ixs[TRYING]);
 }
 
 static void remove_pod(struct history *h)
@@ -171,9 +171,9 @@ static void assert_same_message(struct history *h, uint32_t pod_ix)
 		bt_explanation_fini(&explanation);
 	}
 	assert_string_equal(
-		texts[PLAIN].ptr ? texts[PLAIN].ptr : "", texts[TRIED].ptr ? texts[TRIED].ptr : "");
+		texts[PLAIN].ptr ? texts[PLAIN].ptr : "", texts[TRYING].ptr ? texts[TRYING].ptr : "");
 	bt_buf_fini(&texts[PLAIN]);
-	bt_buf_fini(&texts[TRIED]);
+	bt_buf_fini(&texts[TRYING]);
 }
 
 static void decide(struct history *h)
@@ -181,7 +181,7 @@ static void decide(struct history *h)
 	struct bt_decision d[ENGINES];
 	uint32_t pod_ix = bt_engine_pop(h->engines[PLAIN]);
 
-	assert_int_equal(pod_ix, bt_engine_pop(h->engines[TRIED]));
+	assert_int_equal(pod_ix, bt_engine_pop(h->engines[TRYING]));
 	if (pod_ix == BT_NO_POD) {
 		return;
 	}
@@ -213,7 +213,7 @@ static void assert_same_list(const struct history *h, uint32_t node_ix, bool nom
 				    : bt_ledger_first_on(ledger_of(h, e), node_ix);
 	}
 	for (;;) {
-		assert_int_equal(pods[PLAIN], pods[TRIED]);
+		assert_int_equal(pods[PLAIN], pods[TRYING]);
 		if (pods[PLAIN] == BT_NO_POD) {
 			return;
 		}
@@ -236,12 +236,12 @@ static bool has_port(const struct bt_port_list *ports, const struct bt_host_port
 static void assert_same_node(const struct history *h, uint32_t node_ix)
 {
 	const struct bt_usage *a = bt_engine_cache(h->engines[PLAIN])->view.usage,
-			      *b = bt_engine_cache(h->engines[TRIED])->view.usage;
+			      *b = bt_engine_cache(h->engines[TRYING])->view.usage;
 	const struct bt_node *of_a = &snapshot_of(h, PLAIN)->nodes[node_ix],
-			     *of_b = &snapshot_of(h, TRIED)->nodes[node_ix];
+			     *of_b = &snapshot_of(h, TRYING)->nodes[node_ix];
 
 	assert_int_equal(bt_bitmap_test(snapshot_of(h, PLAIN)->live, node_ix),
-		bt_bitmap_test(snapshot_of(h, TRIED)->live, node_ix));
+		bt_bitmap_test(snapshot_of(h, TRYING)->live, node_ix));
 	assert_int_equal(of_a->unschedulable, of_b->unschedulable);
 	assert_int_equal(of_a->labels.n, of_b->labels.n);
 	assert_memory_equal(a->nodes[node_ix].used, b->nodes[node_ix].used, sizeof(a->nodes[node_ix].used));
@@ -268,11 +268,11 @@ static void assert_same_queues(const struct history *h)
 			n[e] = bt_queue_list(
 				bt_engine_queue(h->engines[e]), (enum bt_wait)where, pods[e], MOST);
 		}
-		assert_int_equal(n[PLAIN], n[TRIED]);
-		assert_memory_equal(pods[PLAIN], pods[TRIED], n[PLAIN] * sizeof(uint32_t));
+		assert_int_equal(n[PLAIN], n[TRYING]);
+		assert_memory_equal(pods[PLAIN], pods[TRYING], n[PLAIN] * sizeof(uint32_t));
 		for (uint32_t i = 0; i < n[PLAIN]; i++) {
 			struct bt_queue_info a = bt_queue_info(h->engines[PLAIN]->queue, pods[PLAIN][i]),
-					     b = bt_queue_info(h->engines[TRIED]->queue, pods[PLAIN][i]);
+					     b = bt_queue_info(h->engines[TRYING]->queue, pods[PLAIN][i]);
 
 			assert_int_equal(a.where, b.where);
 			assert_int_equal(a.gate, b.gate);
@@ -287,7 +287,7 @@ static void assert_same_queues(const struct history *h)
 
 static void assert_same_state(const struct history *h)
 {
-	const struct bt_engine *a = h->engines[PLAIN], *b = h->engines[TRIED];
+	const struct bt_engine *a = h->engines[PLAIN], *b = h->engines[TRYING];
 	struct bt_ledger_counts of_a = bt_ledger_counts(a->cache->ledger),
 				of_b = bt_ledger_counts(b->cache->ledger);
 
@@ -299,8 +299,8 @@ static void assert_same_state(const struct history *h)
 	assert_int_equal(of_a.scheduled, of_b.scheduled);
 	assert_int_equal(
 		bt_ledger_lowest_priority(a->cache->ledger), bt_ledger_lowest_priority(b->cache->ledger));
-	assert_int_equal(snapshot_of(h, PLAIN)->slot_n, snapshot_of(h, TRIED)->slot_n);
-	assert_int_equal(snapshot_of(h, PLAIN)->node_n, snapshot_of(h, TRIED)->node_n);
+	assert_int_equal(snapshot_of(h, PLAIN)->slot_n, snapshot_of(h, TRYING)->slot_n);
+	assert_int_equal(snapshot_of(h, PLAIN)->node_n, snapshot_of(h, TRYING)->node_n);
 	assert_memory_equal(bt_snapshot_order(a->cache->snapshot), bt_snapshot_order(b->cache->snapshot),
 		snapshot_of(h, PLAIN)->node_n * sizeof(uint32_t));
 	for (uint32_t i = 0; i < snapshot_of(h, PLAIN)->slot_n; i++) {
@@ -309,10 +309,10 @@ static void assert_same_state(const struct history *h)
 	assert_same_queues(h);
 }
 
-/* Inside a transaction: what is used on a node is what the pods of its list ask for that are not evicted. */
+/* Inside a transaction: a node's usage is the sum of the requests of its pods that are not evicted. */
 static void assert_adds_up(const struct history *h)
 {
-	const struct bt_cache *cache = bt_engine_cache(h->engines[TRIED]);
+	const struct bt_cache *cache = bt_engine_cache(h->engines[TRYING]);
 
 	for (uint32_t node_ix = 0; node_ix < cache->view.snapshot->slot_n; node_ix++) {
 		int64_t cpu = 0, pod_n = 0;
@@ -321,7 +321,7 @@ static void assert_adds_up(const struct history *h)
 			i = bt_ledger_next(cache->ledger, i)) {
 			const struct bt_signature *signature = bt_ledger_pod(cache->ledger, i)->signature;
 
-			if (!bt_transaction_has_evicted(h->engines[TRIED], i)) {
+			if (!bt_transaction_has_evicted(h->engines[TRYING], i)) {
 				cpu += signature->requests.used.n ? signature->requests.used.items[0].amount
 								  : 0;
 				pod_n++;
@@ -334,35 +334,35 @@ static void assert_adds_up(const struct history *h)
 
 /* ---- transactions ---- */
 
-enum deed { PLACE, EVICT, ADD, CHANGE };
+enum step_kind { PLACE, EVICT, ADD, CHANGE };
 
-/* What a committed transaction did, for the other engine. */
-struct deeds {
+/* The changes of a committed transaction, which the other engine repeats. */
+struct steps {
 	struct {
-		enum deed what;
+		enum step_kind kind;
 		uint32_t pod_ix, node_ix, next_start;
 		uint64_t cycle_n;
 		struct bt_pod_object *pod;
 		struct bt_node_object *node;
 	} items[MOST];
 	uint32_t n;
-	bool simple; /* does only these */
+	bool simple; /* the transaction makes no other changes */
 };
 
-static struct deeds deeds;
+static struct steps steps;
 
-static void note(enum deed what, uint32_t pod_ix, uint32_t node_ix)
+static void record_step(enum step_kind kind, uint32_t pod_ix, uint32_t node_ix)
 {
-	assert_true(deeds.n < MOST);
-	deeds.items[deeds.n].what = what;
-	deeds.items[deeds.n].pod_ix = pod_ix;
-	deeds.items[deeds.n++].node_ix = node_ix;
+	assert_true(steps.n < MOST);
+	steps.items[steps.n].kind = kind;
+	steps.items[steps.n].pod_ix = pod_ix;
+	steps.items[steps.n++].node_ix = node_ix;
 }
 
 /* A pod in that state, on a node or not, or BT_NO_POD. */
 static uint32_t any_pod(struct history *h, bool on_node, bool evicted)
 {
-	const struct bt_ledger *ledger = ledger_of(h, TRIED);
+	const struct bt_ledger *ledger = ledger_of(h, TRYING);
 	uint32_t end = bt_ledger_pod_end(ledger), first = end ? tries_below(h, end) : 0;
 
 	for (uint32_t i = 0; i < end; i++) {
@@ -371,7 +371,7 @@ static uint32_t any_pod(struct history *h, bool on_node, bool evicted)
 
 		if (bt_ledger_has(ledger, pod_ix) && !pod->detached &&
 			on_node == (pod->node_ix != BT_NO_NODE) &&
-			evicted == bt_transaction_has_evicted(h->engines[TRIED], pod_ix)) {
+			evicted == bt_transaction_has_evicted(h->engines[TRYING], pod_ix)) {
 			return pod_ix;
 		}
 	}
@@ -380,7 +380,7 @@ static uint32_t any_pod(struct history *h, bool on_node, bool evicted)
 
 static uint32_t any_node(struct history *h)
 {
-	const struct bt_snapshot *snapshot = snapshot_of(h, TRIED);
+	const struct bt_snapshot *snapshot = snapshot_of(h, TRYING);
 	uint32_t n = snapshot->slot_n, first = n ? tries_below(h, n) : 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -393,18 +393,18 @@ static uint32_t any_node(struct history *h)
 
 static void try_place(struct history *h, uint32_t pod_ix)
 {
-	uint32_t node_ix, next_start = bt_node_list_mark(&h->engines[TRIED]->nodes);
+	uint32_t node_ix, next_start = bt_node_list_mark(&h->engines[TRYING]->nodes);
 
 	if (pod_ix == BT_NO_POD) {
 		return;
 	}
-	enum bt_outcome outcome = bt_transaction_place(h->engines[TRIED], pod_ix, &node_ix);
+	enum bt_outcome outcome = bt_transaction_place(h->engines[TRYING], pod_ix, &node_ix);
 	assert_int_equal(outcome == BT_PLACED, node_ix != BT_NO_NODE);
 	if (outcome == BT_PLACED) {
-		assert_int_equal(bt_ledger_pod(ledger_of(h, TRIED), pod_ix)->node_ix, node_ix);
-		note(PLACE, pod_ix, node_ix);
-		deeds.items[deeds.n - 1].next_start = next_start;
-		deeds.items[deeds.n - 1].cycle_n = h->engines[TRIED]->counts.cycle_n;
+		assert_int_equal(bt_ledger_pod(ledger_of(h, TRYING), pod_ix)->node_ix, node_ix);
+		record_step(PLACE, pod_ix, node_ix);
+		steps.items[steps.n - 1].next_start = next_start;
+		steps.items[steps.n - 1].cycle_n = h->engines[TRYING]->counts.cycle_n;
 	}
 	h->counts.tried_places += outcome == BT_PLACED;
 	h->counts.refused_places += outcome == BT_REFUSED;
@@ -427,16 +427,16 @@ static void try_add(struct history *h)
 	swap_numbers(h);
 	h->source.next += MOST;
 	*pod = cluster_pod(&h->source);
-	h->source.next = deeds.simple ? h->source.next : next;
+	h->source.next = steps.simple ? h->source.next : next;
 	if (below(h, 4) == 0) {
 		pod->spec.node_name = topology_numbered(&h->source.topology, "n", below(h, h->source.node_n));
 	}
 	swap_numbers(h);
-	if (bt_transaction_add_pod(h->engines[TRIED], pod, &pod_ix) != BT_OK) {
+	if (bt_transaction_add_pod(h->engines[TRYING], pod, &pod_ix) != BT_OK) {
 		return;
 	}
-	note(ADD, pod_ix, BT_NO_NODE);
-	deeds.items[deeds.n - 1].pod = pod;
+	record_step(ADD, pod_ix, BT_NO_NODE);
+	steps.items[steps.n - 1].pod = pod;
 	h->counts.added++;
 	if (!pod->spec.node_name.len) {
 		try_place(h, pod_ix);
@@ -451,17 +451,17 @@ static void try_change(struct history *h)
 		return;
 	}
 	struct bt_node_object *node = bt_arena_zalloc(&h->source.topology.arena, sizeof(*node));
-	struct bt_intern *intern = h->engines[TRIED]->cache->dictionary->intern;
-	struct bt_str name = bt_intern_str(intern, snapshot_of(h, TRIED)->nodes[node_ix].name);
+	struct bt_intern *intern = h->engines[TRYING]->cache->dictionary->intern;
+	struct bt_str name = bt_intern_str(intern, snapshot_of(h, TRYING)->nodes[node_ix].name);
 
 	swap_numbers(h);
 	*node = describe_node(h, 0);
 	swap_numbers(h);
 	node->meta.name =
 		(struct bt_str){bt_arena_copy(&h->source.topology.arena, name.ptr, name.len), name.len};
-	assert_int_equal(bt_transaction_apply_node(h->engines[TRIED], node, &node_ix), BT_OK);
-	note(CHANGE, BT_NO_POD, node_ix);
-	deeds.items[deeds.n - 1].node = node;
+	assert_int_equal(bt_transaction_apply_node(h->engines[TRYING], node, &node_ix), BT_OK);
+	record_step(CHANGE, BT_NO_POD, node_ix);
+	steps.items[steps.n - 1].node = node;
 	h->counts.changed++;
 }
 
@@ -472,9 +472,9 @@ static void try_new_node(struct history *h)
 	swap_numbers(h);
 	struct bt_node_object node = describe_node(h, below(h, h->source.node_n + 3));
 	swap_numbers(h);
-	uint32_t before = snapshot_of(h, TRIED)->node_n;
-	assert_int_equal(bt_transaction_apply_node(h->engines[TRIED], &node, &node_ix), BT_OK);
-	h->counts.came += snapshot_of(h, TRIED)->node_n > before;
+	uint32_t before = snapshot_of(h, TRYING)->node_n;
+	assert_int_equal(bt_transaction_apply_node(h->engines[TRYING], &node, &node_ix), BT_OK);
+	h->counts.added_nodes += snapshot_of(h, TRYING)->node_n > before;
 }
 
 static void try_evict(struct history *h)
@@ -484,11 +484,11 @@ static void try_evict(struct history *h)
 	if (pod_ix == BT_NO_POD) {
 		return;
 	}
-	bt_transaction_evict(h->engines[TRIED], pod_ix);
-	note(EVICT, pod_ix, BT_NO_NODE);
+	bt_transaction_evict(h->engines[TRYING], pod_ix);
+	record_step(EVICT, pod_ix, BT_NO_NODE);
 	h->counts.evictions++;
-	if (!deeds.simple && tries_below(h, 2)) {
-		try_place(h, bt_transaction_add_copy(h->engines[TRIED], pod_ix));
+	if (!steps.simple && tries_below(h, 2)) {
+		try_place(h, bt_transaction_add_copy(h->engines[TRYING], pod_ix));
 		h->counts.copies++;
 	}
 }
@@ -498,7 +498,7 @@ static void try_restore(struct history *h)
 	uint32_t pod_ix = any_pod(h, true, true);
 
 	if (pod_ix != BT_NO_POD) {
-		bt_transaction_restore(h->engines[TRIED], pod_ix);
+		bt_transaction_restore(h->engines[TRYING], pod_ix);
 		h->counts.restored++;
 	}
 }
@@ -515,17 +515,17 @@ static void try_once(struct history *h)
 		try_add(h);
 	} else if (what < 75) {
 		try_change(h);
-	} else if (deeds.simple) {
+	} else if (steps.simple) {
 		return;
 	} else if (what < 82) {
 		try_restore(h);
 	} else if (what < 92 && (node_ix = any_node(h)) != BT_NO_NODE) {
-		bt_transaction_close_node(h->engines[TRIED], node_ix, tries_below(h, 3));
+		bt_transaction_close_node(h->engines[TRYING], node_ix, tries_below(h, 3));
 	} else if (what < 97) {
 		try_new_node(h);
 	} else if ((node_ix = any_node(h)) != BT_NO_NODE) {
-		bt_transaction_remove_node(h->engines[TRIED], node_ix);
-		h->counts.went++;
+		bt_transaction_remove_node(h->engines[TRYING], node_ix);
+		h->counts.removed_nodes++;
 	}
 }
 
@@ -533,10 +533,10 @@ static void try_once(struct history *h)
  * one. */
 static void try_all(struct history *h, uint32_t depth)
 {
-	uint32_t n = tries_below(h, 12), cycle_n = (uint32_t)h->engines[TRIED]->counts.cycle_n;
+	uint32_t n = tries_below(h, 12), cycle_n = (uint32_t)h->engines[TRYING]->counts.cycle_n;
 
-	bt_transaction_begin(h->engines[TRIED]);
-	assert_int_equal(bt_transaction_depth(h->engines[TRIED]), depth);
+	bt_transaction_begin(h->engines[TRYING]);
+	assert_int_equal(bt_transaction_depth(h->engines[TRYING]), depth);
 	for (uint32_t i = 0; i < n; i++) {
 		if (depth < DEPTH && tries_below(h, 6) == 0) {
 			try_all(h, depth + 1);
@@ -546,18 +546,18 @@ static void try_all(struct history *h, uint32_t depth)
 		assert_adds_up(h);
 	}
 	if (depth > 1 && tries_below(h, 2)) {
-		bt_transaction_commit(h->engines[TRIED], NULL);
+		bt_transaction_commit(h->engines[TRYING], NULL);
 	} else {
-		bt_transaction_roll_back(h->engines[TRIED]);
-		assert_int_equal(h->engines[TRIED]->counts.cycle_n, cycle_n);
+		bt_transaction_roll_back(h->engines[TRYING]);
+		assert_int_equal(h->engines[TRYING]->counts.cycle_n, cycle_n);
 	}
 	h->counts.nested += depth > 1;
 }
 
 static void try_and_roll_back(struct history *h)
 {
-	deeds.n = 0;
-	deeds.simple = false;
+	steps.n = 0;
+	steps.simple = false;
 	try_all(h, 1);
 	h->counts.transactions++;
 	assert_same_state(h);
@@ -565,8 +565,8 @@ static void try_and_roll_back(struct history *h)
 
 static bool is_evicted(uint32_t pod_ix)
 {
-	for (uint32_t i = 0; i < deeds.n; i++) {
-		if (deeds.items[i].what == EVICT && deeds.items[i].pod_ix == pod_ix) {
+	for (uint32_t i = 0; i < steps.n; i++) {
+		if (steps.items[i].kind == EVICT && steps.items[i].pod_ix == pod_ix) {
 			return true;
 		}
 	}
@@ -575,8 +575,8 @@ static bool is_evicted(uint32_t pod_ix)
 
 static bool is_added(uint32_t pod_ix)
 {
-	for (uint32_t i = 0; i < deeds.n; i++) {
-		if (deeds.items[i].what == ADD && deeds.items[i].pod_ix == pod_ix) {
+	for (uint32_t i = 0; i < steps.n; i++) {
+		if (steps.items[i].kind == ADD && steps.items[i].pod_ix == pod_ix) {
 			return true;
 		}
 	}
@@ -587,28 +587,28 @@ static bool is_added(uint32_t pod_ix)
 static void do_one(struct history *h, uint32_t i)
 {
 	struct bt_engine *engine = h->engines[PLAIN];
-	uint32_t pod_ix = deeds.items[i].pod_ix, node_ix;
+	uint32_t pod_ix = steps.items[i].pod_ix, node_ix;
 	struct bt_decision decision;
 	enum bt_entry entry;
 
-	switch (deeds.items[i].what) {
+	switch (steps.items[i].kind) {
 	case PLACE:
-		engine->counts.cycle_n = deeds.items[i].cycle_n - 1;
-		bt_node_list_rewind(&engine->nodes, deeds.items[i].next_start);
+		engine->counts.cycle_n = steps.items[i].cycle_n - 1;
+		bt_node_list_rewind(&engine->nodes, steps.items[i].next_start);
 		assert_int_equal(bt_engine_take_any(engine, pod_ix), BT_OK);
 		bt_engine_decide(engine, pod_ix, &decision);
 		assert_int_equal(decision.outcome, BT_PLACED);
-		assert_int_equal(decision.node_ix, deeds.items[i].node_ix);
+		assert_int_equal(decision.node_ix, steps.items[i].node_ix);
 		break;
 	case EVICT:
 		bt_engine_delete_pod(engine, pod_ix);
 		break;
 	case ADD:
-		assert_int_equal(bt_engine_add_pod(engine, deeds.items[i].pod, &entry, &node_ix), BT_OK);
+		assert_int_equal(bt_engine_add_pod(engine, steps.items[i].pod, &entry, &node_ix), BT_OK);
 		assert_int_equal(node_ix, pod_ix);
 		break;
 	case CHANGE:
-		assert_int_equal(bt_engine_apply_node(engine, deeds.items[i].node, &node_ix), BT_OK);
+		assert_int_equal(bt_engine_apply_node(engine, steps.items[i].node, &node_ix), BT_OK);
 		break;
 	}
 }
@@ -617,29 +617,29 @@ static void do_one(struct history *h, uint32_t i)
  * no pod is evicted that it has placed or added. */
 static void try_and_commit(struct history *h)
 {
-	struct bt_engine *engine = h->engines[TRIED];
+	struct bt_engine *engine = h->engines[TRYING];
 	uint32_t n = tries_below(h, 8);
 
 	/* Vacating the slots of deleted nodes in between changes which of equal nodes is taken. */
 	if (snapshot_of(h, PLAIN)->slot_n != snapshot_of(h, PLAIN)->node_n) {
 		return;
 	}
-	deeds.n = 0;
-	deeds.simple = true;
+	steps.n = 0;
+	steps.simple = true;
 	bt_transaction_begin(engine);
 	for (uint32_t i = 0; i < n; i++) {
 		try_once(h);
 	}
 	bool reuses = false;
-	for (uint32_t i = 0; i < deeds.n; i++) {
+	for (uint32_t i = 0; i < steps.n; i++) {
 		/* An evicted pod keeps its index until the commit; a deleted one does not. */
-		reuses |= deeds.items[i].what == ADD;
+		reuses |= steps.items[i].kind == ADD;
 	}
 	bool evicts = false, conflicts = false;
-	for (uint32_t i = 0; i < deeds.n; i++) {
-		evicts |= deeds.items[i].what == EVICT;
-		conflicts |= (deeds.items[i].what == PLACE || is_added(deeds.items[i].pod_ix)) &&
-			     is_evicted(deeds.items[i].pod_ix);
+	for (uint32_t i = 0; i < steps.n; i++) {
+		evicts |= steps.items[i].kind == EVICT;
+		conflicts |= (steps.items[i].kind == PLACE || is_added(steps.items[i].pod_ix)) &&
+			     is_evicted(steps.items[i].pod_ix);
 	}
 	if (conflicts || (evicts && reuses)) {
 		bt_transaction_roll_back(engine);
@@ -648,7 +648,7 @@ static void try_and_commit(struct history *h)
 	}
 	uint64_t cycle_n = engine->counts.cycle_n;
 	bt_transaction_commit(engine, NULL);
-	for (uint32_t i = 0; i < deeds.n; i++) {
+	for (uint32_t i = 0; i < steps.n; i++) {
 		do_one(h, i);
 	}
 	h->engines[PLAIN]->counts.cycle_n = cycle_n;
@@ -735,13 +735,13 @@ static void a_transaction_that_is_rolled_back_leaves_no_trace(void **state)
 	printf("%" PRIu64 " placed, %" PRIu64 " preempted; %" PRIu64 " transactions, %" PRIu64
 	       " nested: %" PRIu64 " placed, %" PRIu64 " refused, %" PRIu64 " evicted, %" PRIu64
 	       " restored, %" PRIu64 " copies, %" PRIu64 " added, %" PRIu64 " nodes changed, %" PRIu64
-	       " came, %" PRIu64 " went; %" PRIu64 " committed\n",
+	       " added, %" PRIu64 " removed; %" PRIu64 " committed\n",
 		sum.placed, sum.preempted, sum.transactions, sum.nested, sum.tried_places, sum.refused_places,
-		sum.evictions, sum.restored, sum.copies, sum.added, sum.changed, sum.came, sum.went,
-		sum.committed);
+		sum.evictions, sum.restored, sum.copies, sum.added, sum.changed, sum.added_nodes,
+		sum.removed_nodes, sum.committed);
 	assert_true(sum.placed && sum.preempted && sum.nested && sum.tried_places && sum.refused_places &&
-		    sum.evictions && sum.restored && sum.copies && sum.added && sum.changed && sum.came &&
-		    sum.went && sum.committed);
+		    sum.evictions && sum.restored && sum.copies && sum.added && sum.changed &&
+		    sum.added_nodes && sum.removed_nodes && sum.committed);
 }
 
 int main(void)

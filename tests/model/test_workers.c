@@ -334,7 +334,7 @@ static void workers_batches_and_timing_change_no_decision(void **state)
 /* With one thread: all columns that are updated call the chooser. */
 static void no_version_of_the_scan_and_no_way_to_catch_up_changes_a_decision(void **state)
 {
-	struct chooser choosers[] = {{.name = "always anew", .says = BT_CATCH_UP_ALL},
+	struct chooser choosers[] = {{.name = "always all", .says = BT_CATCH_UP_ALL},
 		{.name = "never indexed", .says = BT_CATCH_UP_JOURNAL},
 		{.name = "always indexed", .says = BT_CATCH_UP_AND_INDEX},
 		{.name = "at random", .draws = true, .rng = {1}}};

@@ -53,7 +53,7 @@ struct thing {
 	char node[64];	 /* of a bound pod: its node */
 	bool ours;	 /* bound by the pipeline */
 	uint64_t barred; /* a check has reported the bindings up to this number as failed */
-	uint32_t life_n; /* how often it was created anew, each time as another object */
+	uint32_t life_n; /* how often it was created again, each time as another object */
 };
 
 struct event {
@@ -210,7 +210,7 @@ static void show(struct world *w, struct thing *thing, enum bt_watch_event_kind 
 	queue_held(w);
 }
 
-/* Holds lock(world). Creates a deleted object anew. */
+/* Holds lock(world). Creates a deleted object again. */
 static void make_anew(struct world *w, struct thing *thing)
 {
 	thing->life_n++;

@@ -159,7 +159,7 @@ static const struct bt_option simulate_options[] = {
 		.default_value = "1",
 		.max = 64,
 		.help = "Threads that score nodes side by side; 0: from the machine. Decisions are the "
-			"same for any number. It pays where every node is scored anew for most pods: many "
+			"same for any number. It pays where every node is scored again for most pods: many "
 			"signatures, large clusters."},
 	{.name = "threads",
 		.type = BT_OPTION_NUMBER,
@@ -551,7 +551,7 @@ static const struct bt_option whatif_options[] = {
 		.help = "Drain each node, the nodes of each zone, or those of each value of a label: one "
 			"question after the other, each of the cluster as it is."},
 	{.name = "recreate-all",
-		.help = "Place pods without a controller again, too, as if somebody made them anew."},
+		.help = "Place pods without a controller again, too, as if someone created them again."},
 	{.name = "ignore-pending", .help = "Do not place the cluster's pending pods first."},
 	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),

@@ -325,7 +325,7 @@ const struct bt_option bt_run_options[] = {
 		.argument = "BOOL",
 		.default_value = "false",
 		.help = "When the API server has been upgraded, decide as its new minor version at once: "
-			"the scheduler finishes what is under way and starts anew within the process. "
+			"the scheduler finishes what is under way and starts again within the process. "
 			"Without it, from the next start on."},
 	{.name = "feature-gates",
 		.type = BT_OPTION_TEXT,

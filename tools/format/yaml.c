@@ -81,7 +81,7 @@ struct bt_yaml {
 	size_t expanded_bytes;
 
 	bt_yaml_duplicate_fn *report_duplicate; /* NULL: they are errors */
-	void *tell_context;
+	void *report_context;
 };
 
 struct bt_yaml *bt_yaml_create(void)
@@ -127,7 +127,7 @@ void bt_yaml_begin(struct bt_yaml *yaml, struct bt_str text)
 void bt_yaml_report_duplicates(struct bt_yaml *yaml, bt_yaml_duplicate_fn *report, void *context)
 {
 	yaml->report_duplicate = report;
-	yaml->tell_context = context;
+	yaml->report_context = context;
 }
 
 const struct bt_yaml_error *bt_yaml_error(const struct bt_yaml *yaml)
@@ -243,7 +243,7 @@ static bool add_entry(struct bt_yaml *yaml, size_t key_start, bool merged, const
 
 		level->is_duplicate = yaml->report_duplicate && !merged;
 		if (yaml->report_duplicate && merged) {
-			yaml->report_duplicate(yaml->tell_context, key, yaml->piece_line + mark->line + 1);
+			yaml->report_duplicate(yaml->report_context, key, yaml->piece_line + mark->line + 1);
 		} else if (!yaml->report_duplicate && !old->merged && !merged) {
 			return yaml_fail(yaml, BT_EXISTS, mark, "keep one of them",
 				"the key %.*s appears twice", (int)(key.len < 100 ? key.len : 100), key.ptr);
@@ -384,7 +384,7 @@ static bool end_value(struct bt_yaml *yaml, size_t start, size_t anchor_ix, cons
 	if (level->is_duplicate) {
 		const struct yaml_entry *e = &yaml->entries[level->entry_ix];
 
-		yaml->report_duplicate(yaml->tell_context,
+		yaml->report_duplicate(yaml->report_context,
 			out_text(yaml, e->key_start, e->key_start + e->key_len), bt_yaml_line(yaml, start));
 		level->is_duplicate = false;
 	}

@@ -468,7 +468,7 @@ static void release_claim(struct bt_engine *engine, struct bt_decision *decision
 	if (bt_engine_release_claim(engine, &decision->release, decision->pod_ix)) {
 		return;
 	}
-	bt_reserved_claim_gone(&engine->reserved, decision->release.name);
+	bt_reserved_claim_deleted(&engine->reserved, decision->release.name);
 	decision->preempt = BT_PREEMPT_FAILED;
 	decision->nominated_ix = BT_NO_NODE;
 	decision->victim_n = 0;

@@ -110,7 +110,7 @@ static enum bt_status remove_pod_group(struct bt_engine *engine, const struct bt
 		bt_devices_remove_group(engine->cache->devices, delta->namespace_, delta->name);
 	}
 	if (status == BT_OK && root && bt_pod_groups_whole(groups)) {
-		bt_queue_pod_groups_gone(engine->queue, number, leaves, leaf_n);
+		bt_queue_pod_groups_deleted(engine->queue, number, leaves, leaf_n);
 	}
 	return status;
 }
@@ -226,7 +226,7 @@ static void queue_pod_group(struct bt_engine *engine, uint32_t number, bool know
 	const uint32_t *leaves =
 		root ? bt_pod_groups_leaves(groups, bt_pod_groups_number(groups, root), &leaf_n) : NULL;
 	for (size_t i = 0; i < leaf_n; i++) {
-		bt_queue_pod_group_came(engine->queue, leaves[i], bt_scheduling_clock_now(&engine->clock));
+		bt_queue_pod_group_added(engine->queue, leaves[i], bt_scheduling_clock_now(&engine->clock));
 	}
 }
 

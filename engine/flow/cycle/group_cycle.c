@@ -428,7 +428,7 @@ static void append_reason(struct bt_group_cycle *cycle, struct bt_str why)
 }
 
 /* Preempts for the group, and sets its cycle's verdict. Source: runWorkloadAwarePreemption, v1.36.3. */
-static void preempt_as_a_whole(struct group_in_cycle *w)
+static void preempt_as_group(struct group_in_cycle *w)
 {
 	struct bt_engine *engine = w->engine;
 	struct bt_group_cycle *cycle = &engine->group_cycle;
@@ -682,7 +682,7 @@ static void decide_uniform(struct group_in_cycle *w)
 	}
 	if (w->verdict == BT_GROUP_UNSCHEDULABLE && bt_pod_groups_preempt(&w->engine->groups) &&
 		bt_group_first_decided(&w->engine->group_cycle)) {
-		preempt_as_a_whole(w);
+		preempt_as_group(w);
 		w->cannot = w->verdict == BT_GROUP_ERROR;
 	}
 

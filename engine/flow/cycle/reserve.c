@@ -53,7 +53,7 @@ static struct bt_str name_of(const struct bt_reserved *reserved, uint32_t name)
 	return bt_intern_str(reserved->cache->dictionary->intern, name);
 }
 
-void bt_reserved_claim_gone(struct bt_reserved *reserved, uint32_t name)
+void bt_reserved_claim_deleted(struct bt_reserved *reserved, uint32_t name)
 {
 	bt_buf_clear(&reserved->why);
 	bt_buf_text(&reserved->why, "resourceclaims.resource.k8s.io ");

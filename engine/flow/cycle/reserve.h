@@ -107,4 +107,4 @@ void bt_reserved_fail_resize(
 struct bt_str bt_reserved_why(const struct bt_reserved *reserved);
 void bt_reserved_clear_why(struct bt_reserved *reserved);
 void bt_reserved_set_why(struct bt_reserved *reserved, struct bt_str why);
-void bt_reserved_claim_gone(struct bt_reserved *reserved, uint32_t name);
+void bt_reserved_claim_deleted(struct bt_reserved *reserved, uint32_t name);

@@ -34,8 +34,9 @@ const struct bt_pod *bt_transaction_pod(const struct bt_engine *engine, uint32_t
 
 /* ---- records ---- */
 
-/* A vacant record keeps the memory of its ports. */
-static struct bt_transaction_record *new_record(struct bt_engine *engine, enum bt_tried kind, uint32_t pod_ix)
+/* Appends a record. Unused records keep the memory of their ports. */
+static struct bt_transaction_record *new_record(
+	struct bt_engine *engine, enum bt_record_kind kind, uint32_t pod_ix)
 {
 	struct bt_transactions *t = &engine->transactions;
 
@@ -54,12 +55,12 @@ static struct bt_transaction_record *new_record(struct bt_engine *engine, enum b
 	return record;
 }
 
-static uint64_t newest_key(enum bt_tried kind, uint32_t pod_ix)
+static uint64_t newest_key(enum bt_record_kind kind, uint32_t pod_ix)
 {
 	return bt_pair_key(kind, pod_ix);
 }
 
-uint32_t bt_transaction_newest(const struct bt_engine *engine, enum bt_tried kind, uint32_t pod_ix)
+uint32_t bt_transaction_newest(const struct bt_engine *engine, enum bt_record_kind kind, uint32_t pod_ix)
 {
 	uint32_t at = BT_NO_RECORD;
 
@@ -67,7 +68,7 @@ uint32_t bt_transaction_newest(const struct bt_engine *engine, enum bt_tried kin
 	return at;
 }
 
-static void set_newest(struct bt_engine *engine, enum bt_tried kind, uint32_t pod_ix, uint32_t at)
+static void set_newest(struct bt_engine *engine, enum bt_record_kind kind, uint32_t pod_ix, uint32_t at)
 {
 	if (at == BT_NO_RECORD) {
 		bt_map_remove(&engine->transactions.newest, newest_key(kind, pod_ix));
@@ -78,7 +79,7 @@ static void set_newest(struct bt_engine *engine, enum bt_tried kind, uint32_t po
 
 /* Makes the record the pod's newest of the kind; none: the pod no longer has one. */
 static void list_newest(
-	struct bt_engine *engine, struct bt_transaction_record *record, enum bt_tried kind, bool none)
+	struct bt_engine *engine, struct bt_transaction_record *record, enum bt_record_kind kind, bool none)
 {
 	record->before = bt_transaction_newest(engine, kind, record->pod_ix);
 	set_newest(engine, kind, record->pod_ix,
@@ -130,7 +131,7 @@ void bt_transaction_end_restriction(struct bt_engine *engine, const struct bt_tr
 	}
 }
 
-/* Frees what removed pods held: open transactions may still have needed it. */
+/* Frees what removed pods referred to, which open transactions could still need. */
 static void end_outermost(struct bt_engine *engine)
 {
 	if (engine->transactions.level_n == 0) {
@@ -165,17 +166,17 @@ static void undo_eviction(struct bt_engine *engine, const struct bt_transaction_
 	if (BT_UNLIKELY(bt_ledger_pod(ledger, pod_ix)->signature->port_n)) {
 		bt_ledger_restore_ports(ledger, node_ix, &record->ports);
 	}
-	set_newest(engine, BT_TRIED_EVICTED, pod_ix, record->before);
+	set_newest(engine, BT_RECORD_EVICTED, pod_ix, record->before);
 }
 
-/* On its node it may have used a port that another pod there holds, too. */
+/* Restores the node's ports: another pod of the node may use the same port. */
 static void undo_added(struct bt_engine *engine, const struct bt_transaction_record *record)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
 	const struct bt_pod *pod = bt_ledger_pod(ledger, record->pod_ix);
 	uint32_t node_ix = pod->signature->port_n ? pod->node_ix : BT_NO_NODE;
 
-	set_newest(engine, BT_TRIED_ADDED, record->pod_ix, BT_NO_RECORD);
+	set_newest(engine, BT_RECORD_ADDED, record->pod_ix, BT_NO_RECORD);
 	bt_engine_leave_group(engine, record->pod_ix);
 	bt_ledger_remove(ledger, record->pod_ix);
 	if (BT_UNLIKELY(node_ix != BT_NO_NODE)) {
@@ -186,17 +187,17 @@ static void undo_added(struct bt_engine *engine, const struct bt_transaction_rec
 static void undo(struct bt_engine *engine, struct bt_transaction_record *record)
 {
 	switch (record->kind) {
-	case BT_TRIED_ADDED:
+	case BT_RECORD_ADDED:
 		undo_added(engine, record);
 		break;
-	case BT_TRIED_PLACED:
+	case BT_RECORD_PLACED:
 		undo_placed(engine, record);
 		break;
-	case BT_TRIED_EVICTED:
-	case BT_TRIED_RESTORED:
-		undo_eviction(engine, record, record->kind == BT_TRIED_RESTORED);
+	case BT_RECORD_EVICTED:
+	case BT_RECORD_RESTORED:
+		undo_eviction(engine, record, record->kind == BT_RECORD_RESTORED);
 		break;
-	case BT_TRIED_NODE:
+	case BT_RECORD_NODE:
 		bt_node_change_revert(engine->cache, &record->node.change);
 		if (!record->node.kept) {
 			bt_node_desc_defer(record->node.change.new);
@@ -308,7 +309,7 @@ enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, 
 		behind = bt_ledger_previous(ledger, pod_ix);
 	}
 	bt_group_hold(engine, plan, pod_ix, node_ix);
-	struct bt_transaction_record *record = new_record(engine, BT_TRIED_PLACED, pod_ix);
+	struct bt_transaction_record *record = new_record(engine, BT_RECORD_PLACED, pod_ix);
 	record->placed.nominated_ix = nominated_ix;
 	record->placed.behind = behind;
 	record->placed.cycle_n = engine->counts.cycle_n;
@@ -316,11 +317,11 @@ enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, 
 	return BT_PLACED;
 }
 
-/* Adds a pod that has its nodes' slots, and records that. */
-static enum bt_status enter(struct bt_engine *engine, const struct bt_pod *pod, uint32_t *out_pod_ix)
+/* Adds a pod whose node indices are set, and records the addition. */
+static enum bt_status add_to_ledger(struct bt_engine *engine, const struct bt_pod *pod, uint32_t *out_pod_ix)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
-	struct bt_transaction_record *record = new_record(engine, BT_TRIED_ADDED, BT_NO_POD);
+	struct bt_transaction_record *record = new_record(engine, BT_RECORD_ADDED, BT_NO_POD);
 
 	if (BT_UNLIKELY(pod->signature->port_n) && pod->node_ix != BT_NO_NODE) {
 		bt_ledger_save_ports(ledger, pod->node_ix, &record->ports);
@@ -330,13 +331,13 @@ static enum bt_status enter(struct bt_engine *engine, const struct bt_pod *pod, 
 		engine->transactions.record_n--;
 		return status;
 	}
-	list_newest(engine, record, BT_TRIED_ADDED, false);
+	list_newest(engine, record, BT_RECORD_ADDED, false);
 	bt_engine_join_group(engine, record->pod_ix);
 	*out_pod_ix = record->pod_ix;
 	return BT_OK;
 }
 
-static enum bt_status add(struct bt_engine *engine, struct bt_delta *delta, uint32_t *out_pod_ix)
+static enum bt_status add_described(struct bt_engine *engine, struct bt_delta *delta, uint32_t *out_pod_ix)
 {
 	struct bt_pod *pod = &delta->pod.pod;
 
@@ -352,7 +353,7 @@ static enum bt_status add(struct bt_engine *engine, struct bt_delta *delta, uint
 	pod->status_ix = pod->node_ix == BT_NO_NODE
 				 ? bt_snapshot_find(engine->cache->snapshot, pod->status_node)
 				 : BT_NO_NODE;
-	enum bt_status status = enter(engine, pod, out_pod_ix);
+	enum bt_status status = add_to_ledger(engine, pod, out_pod_ix);
 	return status == BT_OK ? delta->status : status;
 }
 
@@ -364,12 +365,12 @@ enum bt_status bt_transaction_add_pod(
 	BT_REQUIRE(engine->transactions.level_n > 0);
 	*out_pod_ix = BT_NO_POD;
 	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
-	enum bt_status status = add(engine, &delta, out_pod_ix);
+	enum bt_status status = add_described(engine, &delta, out_pod_ix);
 	bt_delta_drop(&delta);
 	return status;
 }
 
-/* Holds a name for a copy that no pod of the namespace has. */
+/* A name for a copy, which no pod of the namespace has. Owns: the caller, a reference. */
 static uint32_t copy_name(struct bt_engine *engine, const struct bt_pod *like)
 {
 	struct bt_intern *intern = engine->cache->dictionary->intern;
@@ -400,7 +401,7 @@ uint32_t bt_transaction_add_copy(struct bt_engine *engine, uint32_t pod_ix)
 		.never_preempts = like.never_preempts};
 	uint32_t copy_ix;
 
-	enum bt_status status = enter(engine, &copy, &copy_ix);
+	enum bt_status status = add_to_ledger(engine, &copy, &copy_ix);
 	BT_INVARIANT(status == BT_OK);
 	bt_intern_release(engine->cache->dictionary->intern, copy.name);
 	return copy_ix;
@@ -408,7 +409,7 @@ uint32_t bt_transaction_add_copy(struct bt_engine *engine, uint32_t pod_ix)
 
 /* Records a change of the pod's presence on its node. Returns: the record. */
 static struct bt_transaction_record *record_presence(
-	struct bt_engine *engine, enum bt_tried kind, uint32_t pod_ix)
+	struct bt_engine *engine, enum bt_record_kind kind, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_transaction_pod(engine, pod_ix);
 	struct bt_transaction_record *record = new_record(engine, kind, pod_ix);
@@ -416,7 +417,7 @@ static struct bt_transaction_record *record_presence(
 	if (BT_UNLIKELY(pod->signature->port_n)) {
 		bt_ledger_save_ports(engine->cache->ledger, pod->node_ix, &record->ports);
 	}
-	list_newest(engine, record, BT_TRIED_EVICTED, kind == BT_TRIED_RESTORED);
+	list_newest(engine, record, BT_RECORD_EVICTED, kind == BT_RECORD_RESTORED);
 	return record;
 }
 
@@ -425,27 +426,27 @@ void bt_transaction_evict(struct bt_engine *engine, uint32_t pod_ix)
 	const struct bt_pod *pod = bt_transaction_pod(engine, pod_ix);
 
 	BT_REQUIRE(pod->node_ix != BT_NO_NODE && !pod->lifted && !pod->detached);
-	struct bt_transaction_record *record = record_presence(engine, BT_TRIED_EVICTED, pod_ix);
+	struct bt_transaction_record *record = record_presence(engine, BT_RECORD_EVICTED, pod_ix);
 	record->newest = bt_ledger_withdraw(engine->cache->ledger, pod_ix);
 }
 
 void bt_transaction_restore(struct bt_engine *engine, uint32_t pod_ix)
 {
 	BT_REQUIRE(bt_transaction_has_evicted(engine, pod_ix));
-	record_presence(engine, BT_TRIED_RESTORED, pod_ix);
+	record_presence(engine, BT_RECORD_RESTORED, pod_ix);
 	bt_ledger_reinstate(engine->cache->ledger, pod_ix, pod_ix);
 }
 
 bool bt_transaction_has_evicted(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return bt_transaction_newest(engine, BT_TRIED_EVICTED, pod_ix) != BT_NO_RECORD;
+	return bt_transaction_newest(engine, BT_RECORD_EVICTED, pod_ix) != BT_NO_RECORD;
 }
 
 /* ---- nodes ---- */
 
 static uint32_t change_node(struct bt_engine *engine, uint32_t name, const struct bt_node_desc *desc)
 {
-	struct bt_transaction_record *record = new_record(engine, BT_TRIED_NODE, BT_NO_POD);
+	struct bt_transaction_record *record = new_record(engine, BT_RECORD_NODE, BT_NO_POD);
 
 	record->node.kept = false;
 	bt_node_change_make(engine->cache, name, desc, &record->node.change);

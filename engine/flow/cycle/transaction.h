@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Transactions: changes of the cluster that are tried, read, and then rolled back or carried out. In a
- * transaction, pods are placed, added and evicted, and nodes change; later calls in the transaction see that
- * at once, but the queue, the binder and the source do not. Rolling back restores the cache, the counters
- * that decisions depend on, and every list's order: the next decision is the one that the engine would have
- * made without the transaction. Committing the outermost transaction rolls it back, and then carries out its
- * net changes as if the source had shown them: pods and nodes are added, changed and deleted, placed pods are
- * assumed and bound, and the queue gets all these events.
+ * Transactions: trial changes of the cluster, which are then rolled back or carried out. In a transaction,
+ * pods are placed, added and evicted, and nodes change; later calls in the transaction see that at once, but
+ * the queue, the binder and the source do not. Rolling back restores the cache, the counters that decisions
+ * depend on, and the order of every list: the next decision is the one that the engine would have made without
+ * the transaction. Committing the outermost transaction rolls it back, and then carries out its net changes as
+ * if the source had shown them: pods and nodes are added, changed and deleted, placed pods are assumed and
+ * bound, and the queue gets all these events.
  *
  *   begin --place, add, evict, restore, nodes--> (open) --roll_back--> as before begin
  *                                                 |  ^  \--commit----> as if it had happened
@@ -45,7 +45,7 @@ struct bt_transactions {
 	size_t part_cap, part_of_cap;
 };
 
-/* Is one open? */
+/* Is a transaction open? */
 static inline bool bt_transactions_are_open(const struct bt_transactions *transactions)
 {
 	return transactions->level_n > 0;
@@ -53,7 +53,7 @@ static inline bool bt_transactions_are_open(const struct bt_transactions *transa
 
 void bt_transactions_fini(struct bt_transactions *transactions);
 
-/* Opens a transaction, inside the present one if there is one. Requires: no cycle is running. */
+/* Opens a transaction, nested in the open one if there is one. Requires: no cycle is running. */
 void bt_transaction_begin(struct bt_engine *engine);
 
 /* The number of open transactions. */
@@ -79,11 +79,11 @@ void bt_transaction_commit(struct bt_engine *engine, const struct bt_commit_obse
  * Returns: false, and nothing has changed, when an outer transaction has restricted it. */
 bool bt_transaction_restrict(struct bt_engine *engine, const uint32_t *node_ixs, uint32_t n);
 
-/* Is it restricted? */
+/* Is bt_transaction_place restricted? */
 bool bt_transaction_restricts(const struct bt_engine *engine);
 
 /*
- * Finds a node for a pod without a node, as its next cycle would, and counts it there.
+ * Finds a node for a pod without one, as its next cycle would, and assumes it there.
  * Returns: BT_PLACED with the node; BT_REFUSED, BT_FAILED or BT_SKIPPED (it is being deleted), where only
  *          the number of cycles has changed. bt_engine_explain has the reasons.
  * Requires: the pod is in the ledger, on no node, and of a profile.

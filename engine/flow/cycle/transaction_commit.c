@@ -7,10 +7,10 @@
 #include "engine/base/mem.h"
 #include "engine/flow/cycle/engine_int.h"
 
-/* A change to be carried out, by names, as indices and slots may move. */
-struct deed {
-	struct bt_delta delta;	   /* not placed: a pod or a node, new, changed or deleted */
-	bool places;		   /* a decision instead */
+/* A change that the commit carries out. It refers to objects by name, as indices and slots may move. */
+struct net_change {
+	struct bt_delta delta;	   /* of a pod or a node that is new, changed or deleted */
+	bool is_placement;	   /* a decision instead of the delta */
 	uint32_t namespace_, name; /* of the pod; held */
 	uint32_t node;		   /* a name; held */
 	uint64_t cycle_n;
@@ -66,55 +66,56 @@ static struct bt_delta delta_of_node(const struct bt_engine *engine, const struc
 		.node = {.desc = change->new, .slot = BT_NO_NODE}};
 }
 
-static struct deed placement_of(const struct bt_engine *engine, const struct bt_transaction_record *record)
+static struct net_change placement_of(
+	const struct bt_engine *engine, const struct bt_transaction_record *record)
 {
 	struct bt_intern *intern = engine->cache->dictionary->intern;
 	const struct bt_pod *pod = bt_transaction_pod(engine, record->pod_ix);
-	struct deed deed = {.places = true,
+	struct net_change change = {.is_placement = true,
 		.namespace_ = pod->signature->namespace_,
 		.name = pod->name,
 		.node = engine->cache->view.snapshot->nodes[pod->node_ix].name,
 		.cycle_n = record->placed.cycle_n};
 
-	bt_intern_hold_again(intern, deed.namespace_);
-	bt_intern_hold_again(intern, deed.name);
-	bt_intern_hold_again(intern, deed.node);
-	return deed;
+	bt_intern_hold_again(intern, change.namespace_);
+	bt_intern_hold_again(intern, change.name);
+	bt_intern_hold_again(intern, change.node);
+	return change;
 }
 
-/* The net effect of a change at the transaction's end: of a pod that is evicted then, its deletion, unless it
- * is also new. Returns: whether there is one. */
-static bool deed_of(struct bt_engine *engine, size_t at, struct deed *out)
+/* The net change of a record at the transaction's end: for a pod that is evicted then, its deletion, unless it
+ * was also added. Returns: whether there is one. */
+static bool net_change_of(struct bt_engine *engine, size_t at, struct net_change *out)
 {
 	const struct bt_transactions *t = &engine->transactions;
 	const struct bt_transaction_record *record = &t->records[at];
-	bool is_new = bt_transaction_newest(engine, BT_TRIED_ADDED, record->pod_ix) != BT_NO_RECORD;
+	bool is_new = bt_transaction_newest(engine, BT_RECORD_ADDED, record->pod_ix) != BT_NO_RECORD;
 
-	*out = (struct deed){.cycle_n = 0};
+	*out = (struct net_change){.cycle_n = 0};
 	switch (record->kind) {
-	case BT_TRIED_ADDED:
+	case BT_RECORD_ADDED:
 		if (bt_transaction_has_evicted(engine, record->pod_ix)) {
 			return false;
 		}
 		out->delta = delta_of_pod(engine, record->pod_ix);
 		return true;
-	case BT_TRIED_PLACED:
+	case BT_RECORD_PLACED:
 		if (bt_transaction_has_evicted(engine, record->pod_ix)) {
 			return false;
 		}
 		*out = placement_of(engine, record);
 		return true;
-	case BT_TRIED_EVICTED:
-		if (is_new || bt_transaction_newest(engine, BT_TRIED_EVICTED, record->pod_ix) != at) {
+	case BT_RECORD_EVICTED:
+		if (is_new || bt_transaction_newest(engine, BT_RECORD_EVICTED, record->pod_ix) != at) {
 			return false;
 		}
 		out->delta = delta_of_removal(engine, BT_KIND_POD,
 			bt_transaction_pod(engine, record->pod_ix)->signature->namespace_,
 			bt_transaction_pod(engine, record->pod_ix)->name);
 		return true;
-	case BT_TRIED_RESTORED:
+	case BT_RECORD_RESTORED:
 		return false;
-	case BT_TRIED_NODE:
+	case BT_RECORD_NODE:
 		out->delta = delta_of_node(engine, &record->node.change);
 		return true;
 	}
@@ -123,11 +124,11 @@ static bool deed_of(struct bt_engine *engine, size_t at, struct deed *out)
 
 /* Decides a pod again, for that node whatever the result is, and carries out the decision. */
 static void carry_out_placement(
-	struct bt_engine *engine, const struct deed *deed, const struct bt_commit_observer *observer)
+	struct bt_engine *engine, const struct net_change *change, const struct bt_commit_observer *observer)
 {
-	uint32_t pod_ix = bt_ledger_find(engine->cache->ledger, deed->namespace_, deed->name);
+	uint32_t pod_ix = bt_ledger_find(engine->cache->ledger, change->namespace_, change->name);
 	const struct bt_imposed imposed = {.outcome = BT_PLACED,
-		.node_ix = bt_snapshot_find(engine->cache->snapshot, deed->node),
+		.node_ix = bt_snapshot_find(engine->cache->snapshot, change->node),
 		.fits = true};
 	struct bt_decision decision;
 
@@ -136,7 +137,7 @@ static void carry_out_placement(
 		return;
 	}
 	const struct bt_queue_info info = bt_queue_info(engine->queue, pod_ix);
-	engine->counts.cycle_n = deed->cycle_n - 1;
+	engine->counts.cycle_n = change->cycle_n - 1;
 	bt_engine_begin(engine, pod_ix, &decision);
 	bt_engine_run_post_filter(engine, &decision);
 	if (decision.outcome != BT_PLACED || decision.node_ix != imposed.node_ix) {
@@ -148,43 +149,44 @@ static void carry_out_placement(
 	}
 }
 
-static void carry_out(struct bt_engine *engine, struct deed *deed, const struct bt_commit_observer *observer)
+static void carry_out(
+	struct bt_engine *engine, struct net_change *change, const struct bt_commit_observer *observer)
 {
 	struct bt_intern *intern = engine->cache->dictionary->intern;
 	struct bt_taken taken;
 
-	if (deed->places) {
-		carry_out_placement(engine, deed, observer);
-		bt_intern_release(intern, deed->namespace_);
-		bt_intern_release(intern, deed->name);
-		bt_intern_release(intern, deed->node);
+	if (change->is_placement) {
+		carry_out_placement(engine, change, observer);
+		bt_intern_release(intern, change->namespace_);
+		bt_intern_release(intern, change->name);
+		bt_intern_release(intern, change->node);
 		return;
 	}
-	bt_ingest_publish(engine->cache, &deed->delta);
-	(void)bt_engine_take_delta(engine, &deed->delta, &taken);
+	bt_ingest_publish(engine->cache, &change->delta);
+	(void)bt_engine_take_delta(engine, &change->delta, &taken);
 }
 
 static void commit_outermost(struct bt_engine *engine, const struct bt_commit_observer *observer)
 {
 	struct bt_transactions *t = &engine->transactions;
-	struct deed *deeds = bt_mem_zalloc(t->record_n, sizeof(*deeds));
+	struct net_change *changes = bt_mem_zalloc(t->record_n, sizeof(*changes));
 	const uint64_t cycle_n = engine->counts.cycle_n;
 	const uint32_t next_start = bt_node_list_mark(&engine->nodes);
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->record_n; i++) {
-		n += deed_of(engine, i, &deeds[n]);
-		if (t->records[i].kind == BT_TRIED_NODE) {
+		n += net_change_of(engine, i, &changes[n]);
+		if (t->records[i].kind == BT_RECORD_NODE) {
 			t->records[i].node.kept = true;
 		}
 	}
 	bt_transaction_roll_back(engine);
 	for (size_t i = 0; i < n; i++) {
-		carry_out(engine, &deeds[i], observer);
+		carry_out(engine, &changes[i], observer);
 	}
 	engine->counts.cycle_n = cycle_n;
 	bt_node_list_rewind(&engine->nodes, next_start);
-	bt_mem_free(deeds);
+	bt_mem_free(changes);
 }
 
 void bt_transaction_commit(struct bt_engine *engine, const struct bt_commit_observer *observer)

@@ -9,37 +9,38 @@
 
 #define BT_NO_RECORD UINT32_MAX
 
-enum bt_tried {
-	BT_TRIED_ADDED = 1, /* a pod is known; it may be on a node */
-	BT_TRIED_PLACED,    /* a pod is assumed */
-	BT_TRIED_EVICTED,   /* a pod is withdrawn */
-	BT_TRIED_RESTORED,  /* a withdrawn pod is reinstated */
-	BT_TRIED_NODE	    /* a node has another description, or none */
+enum bt_record_kind {
+	BT_RECORD_ADDED = 1, /* a pod was added; it may be on a node */
+	BT_RECORD_PLACED,    /* a pod was assumed */
+	BT_RECORD_EVICTED,   /* a pod was withdrawn from its node */
+	BT_RECORD_RESTORED,  /* a withdrawn pod was reinstated */
+	BT_RECORD_NODE	     /* a node was added, changed or removed */
 };
 
-/* A change with what its inverse needs. */
+/* A change, and what undoing it needs. */
 struct bt_transaction_record {
-	enum bt_tried kind;
+	enum bt_record_kind kind;
 	uint32_t pod_ix;
-	uint32_t before; /* added, evicted, restored: the pod's record in newest before, or BT_NO_RECORD */
-	struct bt_port_list ports; /* evicted, restored: of the node, before; kept for the next record here */
+	uint32_t before;	   /* added, evicted, restored: the former entry in newest, or BT_NO_RECORD */
+	struct bt_port_list ports; /* evicted, restored: the node's former ports; memory is reused */
 	union {
 		struct {
-			uint32_t nominated_ix, behind; /* the pod's nomination before, and its place there */
-			uint64_t cycle_n;	       /* of the decision */
+			uint32_t nominated_ix,
+				behind;	  /* the former nomination, and the pod before it there */
+			uint64_t cycle_n; /* of the decision */
 		} placed;
 		uint32_t newest; /* evicted: of bt_ledger_withdraw */
 		struct {
 			struct bt_node_change change;
-			bool kept; /* a commit goes on with the new description */
+			bool kept; /* a commit uses the new description */
 		} node;
 	};
 };
 
-/* What rolling back sets again besides the records' changes. */
+/* What a rollback restores besides the changes of the records. */
 struct bt_transaction_level {
 	size_t record_n;
-	struct bt_engine_counts counts, decided; /* the engine's; of bt_schedule_pod_count */
+	struct bt_engine_counts counts, decided; /* of the engine; of bt_schedule_pod_count */
 	uint64_t left_n, copy_n;
 	uint32_t next_start, last_pod_ix;
 	bool has_order; /* of the nodes */
@@ -49,8 +50,8 @@ struct bt_transaction_level {
 /* A pod of the ledger (asserted). */
 const struct bt_pod *bt_transaction_pod(const struct bt_engine *engine, uint32_t pod_ix);
 
-/* The pod's newest record that adds (BT_TRIED_ADDED) or evicts it, or BT_NO_RECORD. */
-uint32_t bt_transaction_newest(const struct bt_engine *engine, enum bt_tried kind, uint32_t pod_ix);
+/* The pod's newest record that adds (BT_RECORD_ADDED) or evicts it, or BT_NO_RECORD. */
+uint32_t bt_transaction_newest(const struct bt_engine *engine, enum bt_record_kind kind, uint32_t pod_ix);
 
-/* A level ends: so does its restriction. */
+/* Ends the level's restriction of nodes. */
 void bt_transaction_end_restriction(struct bt_engine *engine, const struct bt_transaction_level *level);

@@ -149,7 +149,7 @@ static void lose_node(struct bt_pipeline *p, uint32_t name)
 	const struct bt_cache *cache = bt_engine_cache(p->engine);
 
 	if (bt_snapshot_find(cache->snapshot, name) != BT_NO_NODE) {
-		bt_bind_requests_node_gone(p, bt_intern_str(cache->dictionary->intern, name));
+		bt_bind_requests_node_deleted(p, bt_intern_str(cache->dictionary->intern, name));
 	}
 }
 

@@ -656,7 +656,7 @@ bool bt_bind_requests_is_about(const struct bt_bind_request_slot *slot, struct b
 	return bt_str_eq(bt_str_sub(bt_buf_view(&slot->text), slot->ends[2], slot->ends[3]), node);
 }
 
-void bt_bind_requests_node_gone(struct bt_pipeline *p, struct bt_str node)
+void bt_bind_requests_node_deleted(struct bt_pipeline *p, struct bt_str node)
 {
 	struct bt_bind_requests *bind_requests = &p->bind_requests;
 	const uint32_t firsts[] = {

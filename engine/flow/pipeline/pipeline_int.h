@@ -301,7 +301,7 @@ void bt_bind_requests_cancel(struct bt_bind_request_slot *slot);
 bool bt_bind_requests_is_about(const struct bt_bind_request_slot *slot, struct bt_str node);
 
 /* A node was deleted, or another node has its name. */
-void bt_bind_requests_node_gone(struct bt_pipeline *p, struct bt_str node);
+void bt_bind_requests_node_deleted(struct bt_pipeline *p, struct bt_str node);
 
 /* Answers the bind request of a kind and number. Returns: false when there is none. Context: a replay. */
 bool bt_bind_requests_answer(struct bt_pipeline *p, enum bt_bind_request_kind kind, uint64_t number,

@@ -41,7 +41,7 @@ static void a_change_in_place_keeps_layout_and_zone_order(void **state)
 	assert_int_equal(snapshot->rooms[first].alloc[BT_CPU], 4000);
 	assert_int_equal(snapshot->layout_version, layout);
 	assert_int_equal(snapshot->changes_end, changes + 2);
-	/* Built anew, too. */
+	/* Rebuilt, too. */
 	bt_snapshot_forget_order(f->cache->snapshot);
 	assert_order(f, (uint32_t[]){first, second, third}, 3);
 }

@@ -1337,7 +1337,7 @@ static void amounts_are_rounded_up_into_the_range(void **state)
 			.value = quantity("8Gi"),
 			.policy = {
 				.there = true, .has_range = true, .has_min = true, .min = quantity(r->min)}};
-		const struct bt_asked_capacity subject = {5, quantity(r->subject)};
+		const struct bt_requested_capacity subject = {5, quantity(r->subject)};
 		const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1};
 
 		capacity.policy.has_max = r->max != NULL;
@@ -1378,7 +1378,7 @@ static void thousandths_are_counted_where_the_range_has_them(void **state)
 				.min = quantity(cases[i].min),
 				.has_step = true,
 				.step = quantity(cases[i].step)}};
-		const struct bt_asked_capacity subject = {5, quantity(cases[i].subject)};
+		const struct bt_requested_capacity subject = {5, quantity(cases[i].subject)};
 		const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1};
 		struct bt_buf why = {0};
 
@@ -1406,7 +1406,7 @@ static void amounts_are_rounded_up_to_a_valid_value(void **state)
 			.has_values = true,
 			.values = values,
 			.value_n = 3}};
-	struct bt_asked_capacity subject = {5, quantity("3")};
+	struct bt_requested_capacity subject = {5, quantity("3")};
 	const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1}, nothing = {0};
 
 	(void)state;
@@ -1433,7 +1433,7 @@ static void the_default_is_allowed_beyond_the_range_unless_it_was_computed(void 
 			.max = quantity("1"),
 			.has_step = true,
 			.step = quantity("100m")}};
-	const struct bt_asked_capacity subject = {5, quantity("1250m")};
+	const struct bt_requested_capacity subject = {5, quantity("1250m")};
 	const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1}, nothing = {0};
 	struct bt_quantity taken = bt_capacity_taken(&ask, &capacity, fractional);
 
@@ -1467,7 +1467,7 @@ static void amounts_that_are_none_say_so(void **state)
 				.has_step = ranged,
 				.min = quantity(ranged ? cases[i].min : "0"),
 				.step = quantity(ranged ? cases[i].step : "0")}};
-		const struct bt_asked_capacity subject = {5, quantity(cases[i].subject)};
+		const struct bt_requested_capacity subject = {5, quantity(cases[i].subject)};
 		const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1};
 		struct bt_buf why = {0};
 

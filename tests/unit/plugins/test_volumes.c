@@ -470,7 +470,7 @@ static void settle(struct subject *subject)
 	bt_volumes_retain(subject->f->cache->volumes);
 }
 
-static void ask_anew(struct subject *subject)
+static void look_up_again(struct subject *subject)
 {
 	subject->plugin->state_changes(&subject->compiled, &subject->f->cache->view, BT_STATE_HAS_CHANGED);
 }
@@ -506,7 +506,7 @@ static void claims_and_volumes_to_bind_stay_as_pre_filter_found_them(void **stat
 		snprintf(name, sizeof(name), "other-%u", i);
 		volume(f, name, "kind: bad", "storageClassName: static, capacity: {storage: 1Gi}");
 	}
-	ask_anew(&subject);
+	look_up_again(&subject);
 	assert_true(passes(&subject, a));
 	assert_refused(&subject, b, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't find available persistent volumes to bind");
@@ -527,11 +527,11 @@ static void what_provisions_a_claim_and_bound_volumes_are_asked_anew(void **stat
 	assert_true(passes(&unbound, node));
 	settle(&unbound);
 	storage(f, "{" STORAGE "kind: CSIDriver, metadata: {name: d}, spec: {storageCapacity: true}}");
-	ask_anew(&unbound);
+	look_up_again(&unbound);
 	assert_refused(&unbound, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) did not have enough free storage");
 	gone(f, BT_KIND_STORAGE_CLASS, "late");
-	ask_anew(&unbound);
+	look_up_again(&unbound);
 	assert_false(passes(&unbound, node));
 	assert_string_equal(bt_plugin_volume_binding.failure(unbound.compiled.term, &f->cache->view, node),
 		"failed to find storage class \"late\"");
@@ -539,7 +539,7 @@ static void what_provisions_a_claim_and_bound_volumes_are_asked_anew(void **stat
 	settle(&bound);
 	gone(f, BT_KIND_PERSISTENT_VOLUME_CLAIM, "bound");
 	volume(f, "p", "", "capacity: {storage: 1Gi}, " ONLY_A);
-	ask_anew(&bound);
+	look_up_again(&bound);
 	assert_refused(&bound, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't match PersistentVolume's node affinity");
 	bt_volumes_retain_no_more(f->cache->volumes);
@@ -553,19 +553,20 @@ static void zones_are_asked_anew_by_a_profile_without_pre_filter(void **state)
 	claim(f, "c", BOUND, "volumeName: p", "Bound");
 	volume(f, "p", "topology.kubernetes.io/zone: a", "capacity: {storage: 1Gi}");
 	struct subject kept = begin(f, &bt_plugin_volume_zone, &off, USES("c")),
-		       anew = begin(f, &bt_plugin_volume_zone, &on, USES("c"));
+		       rereading = begin(f, &bt_plugin_volume_zone, &on, USES("c"));
 	settle(&kept);
 	volume(f, "p", "topology.kubernetes.io/zone: b", "capacity: {storage: 1Gi}");
-	ask_anew(&kept);
-	ask_anew(&anew);
+	look_up_again(&kept);
+	look_up_again(&rereading);
 	assert_true(passes(&kept, node));
 	assert_refused(
-		&anew, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had no available volume zone");
+		&rereading, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had no available volume zone");
 	gone(f, BT_KIND_PERSISTENT_VOLUME, "p");
-	ask_anew(&kept);
-	ask_anew(&anew);
+	look_up_again(&kept);
+	look_up_again(&rereading);
 	assert_true(passes(&kept, node));
-	assert_refused(&anew, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "persistentvolume \"p\" not found");
+	assert_refused(
+		&rereading, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "persistentvolume \"p\" not found");
 	bt_volumes_retain_no_more(f->cache->volumes);
 }
 
@@ -583,10 +584,10 @@ static void volumes_that_are_counted_are_asked_anew(void **state)
 	assert_true(passes(&subject, node));
 	settle(&subject);
 	volume(f, "pa", "", "csi: {driver: d, volumeHandle: h}");
-	ask_anew(&subject);
+	look_up_again(&subject);
 	assert_refused(&subject, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
 	gone(f, BT_KIND_PERSISTENT_VOLUME_CLAIM, "a");
-	ask_anew(&subject);
+	look_up_again(&subject);
 	assert_refused(&subject, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"looking up PVC default/a: persistentvolumeclaim \"a\" not found");
 	bt_volumes_retain_no_more(f->cache->volumes);

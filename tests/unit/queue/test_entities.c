@@ -156,10 +156,10 @@ static void pods_wait_for_the_object_of_their_group(void **state)
 	assert_int_equal(bt_queue_counts(w.queue).incomplete, 1);
 	assert_int_equal(bt_queue_pop(w.queue), BT_QUEUE_EMPTY);
 	w.known[RING] = true;
-	bt_queue_pod_group_came(w.queue, RING, 2);
+	bt_queue_pod_group_added(w.queue, RING, 2);
 	assert_int_equal(where(&w, 0), BT_WAIT_ACTIVE);
 	w.known[RING] = false;
-	bt_queue_pod_groups_gone(w.queue, RING, (uint32_t[]){RING}, 1);
+	bt_queue_pod_groups_deleted(w.queue, RING, (uint32_t[]){RING}, 1);
 	assert_int_equal(where(&w, 0), BT_WAIT_INCOMPLETE);
 	assert_int_equal(bt_queue_remove(w.queue, 0), BT_OK);
 	assert_int_equal(bt_queue_counts(w.queue).incomplete, 0);
@@ -177,11 +177,11 @@ static void pods_of_a_tree_wait_together_until_one_of_its_groups_goes(void **sta
 	add(&w, 0, 1);
 	assert_int_equal(add(&w, 6, 2), BT_WAIT_INCOMPLETE);
 	w.known[STAR] = true;
-	bt_queue_pod_group_came(w.queue, STAR, 3);
+	bt_queue_pod_group_added(w.queue, STAR, 3);
 	assert_int_equal(bt_queue_counts(w.queue).pod_groups[BT_WAIT_ACTIVE], 1);
 	assert_members(&w, 6, (const uint32_t[]){0, 6}, 2);
 	w.known[STAR] = false;
-	bt_queue_pod_groups_gone(w.queue, RING, (uint32_t[]){STAR}, 1);
+	bt_queue_pod_groups_deleted(w.queue, RING, (uint32_t[]){STAR}, 1);
 	assert_int_equal(where(&w, 6), BT_WAIT_INCOMPLETE);
 	assert_int_equal(where(&w, 0), BT_WAIT_ACTIVE);
 	assert_members(&w, 0, (const uint32_t[]){0}, 1);
@@ -201,7 +201,7 @@ static void pods_that_came_in_the_cycle_of_a_tree_wait_for_their_group_when_it_g
 	assert_int_equal(add(&w, 6, 2), BT_WAIT_PENDING);
 	assert_int_equal(add(&w, 1, 2), BT_WAIT_PENDING);
 	w.known[STAR] = false;
-	bt_queue_pod_groups_gone(w.queue, RING, (uint32_t[]){STAR}, 1);
+	bt_queue_pod_groups_deleted(w.queue, RING, (uint32_t[]){STAR}, 1);
 	assert_int_equal(where(&w, 6), BT_WAIT_INCOMPLETE);
 	assert_int_equal(where(&w, 1), BT_WAIT_PENDING);
 	bt_queue_done(w.queue, 0);

@@ -328,7 +328,7 @@ static void lose(struct bt_lease *lease, const char *why)
 	}
 }
 
-static void open_gone(void *context)
+static void open_ended(void *context)
 {
 	bt_latch_open(context);
 }
@@ -337,7 +337,7 @@ static void open_gone(void *context)
 static void leave(struct bt_lease *lease)
 {
 	if (lease->detached && !lease->call && !lease->watch && !lease->event_n) {
-		bt_http_after(lease->options.http, 0, open_gone, &lease->gone);
+		bt_http_after(lease->options.http, 0, open_ended, &lease->gone);
 	}
 }
 

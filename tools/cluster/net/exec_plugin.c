@@ -300,20 +300,20 @@ static bool read_piece(struct exec_plugin_run *run)
 static const char *read_output(const struct bt_client_config_plan *plan, struct exec_plugin_run *run)
 {
 	static const char late[] = "it did not end in time; run it by hand to see what it waits for";
-	int64_t say_ns = bt_clock_monotonic_ns() + SLOW_NS;
+	int64_t log_at_ns = bt_clock_monotonic_ns() + SLOW_NS;
 
 	while (run->printed.len <= OUTPUT_BYTES) {
 		struct pollfd files[] = {{.fd = run->output, .events = POLLIN},
 			{.fd = run->stop, .events = POLLIN}, {.fd = run->errors, .events = POLLIN},
 			{.fd = run->ended, .events = POLLIN}};
-		int n = poll(files, 4, wait_ms(say_ns < run->until_ns ? say_ns : run->until_ns));
+		int n = poll(files, 4, wait_ms(log_at_ns < run->until_ns ? log_at_ns : run->until_ns));
 
 		if (n < 0 && errno == EINTR) {
 			continue;
 		}
-		if (n == 0 && say_ns < run->until_ns) {
+		if (n == 0 && log_at_ns < run->until_ns) {
 			warn_slow(plan);
-			say_ns = INT64_MAX;
+			log_at_ns = INT64_MAX;
 			continue;
 		}
 		if (files[1].revents) {

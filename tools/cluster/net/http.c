@@ -577,7 +577,7 @@ static void choose_transport(struct bt_http *http)
 }
 
 /* New credentials have arrived, or none will. Context: another thread. */
-static void credentials_came(void *context)
+static void on_credentials(void *context)
 {
 	post_new(context, (struct bt_http_command){.kind = COMMAND_READY});
 }
@@ -589,7 +589,7 @@ static void start(struct bt_http *http, struct bt_call *call)
 	uint64_t refused = call->retried_credentials ? 0 : call->refused;
 
 	call->retried_credentials = call->refused != 0;
-	switch (bt_client_config_identity(http->access, refused, credentials_came, http, &identity, &error)) {
+	switch (bt_client_config_identity(http->access, refused, on_credentials, http, &identity, &error)) {
 	case BT_CLIENT_CONFIG_READY:
 		if (identity->number != call->refused) {
 			choose_transport(http);

@@ -44,10 +44,10 @@ struct curl_lane {
 	CURLM *multi;
 	int64_t due_ns; /* when libcurl needs a call; INT64_MAX: not */
 	uint32_t call_n;
-	int64_t heard_ns; /* when its connections last received anything, or its first call started */
-	uint64_t probe;	  /* the call that probes the connection; 0: none */
-	bool shared;	  /* its calls share a connection (HTTP/2) */
-	bool broken;	  /* to be closed */
+	int64_t received_ns; /* when its connections last received anything, or its first call started */
+	uint64_t probe;	     /* the call that probes the connection; 0: none */
+	bool shared;	     /* its calls share a connection (HTTP/2) */
+	bool broken;	     /* to be closed */
 };
 
 struct bt_curl {
@@ -497,7 +497,7 @@ static bool launch(struct bt_http *http, struct bt_call *call, struct bt_buf *ou
 		return false;
 	}
 	if (!lane->call_n++) {
-		lane->heard_ns = now_ns;
+		lane->received_ns = now_ns;
 	}
 	call->curl->due_ns = now_ns + http->connect_timeout_ns;
 	if (call->curl->due_ns < http->curl->wait_ns) {
@@ -545,7 +545,7 @@ static int64_t probe_due_ns(const struct curl_lane *lane)
 	if (lane->broken) {
 		return 0;
 	}
-	return lane->shared && lane->call_n && !lane->probe ? lane->heard_ns + lane->http->quiet_ns
+	return lane->shared && lane->call_n && !lane->probe ? lane->received_ns + lane->http->quiet_ns
 							    : INT64_MAX;
 }
 
@@ -553,7 +553,7 @@ static void probed(void *context, enum bt_http_end end, const struct bt_http_hea
 	struct bt_str error)
 {
 	struct curl_lane *lane = context;
-	bool silent = bt_clock_monotonic_ns() - lane->heard_ns >= lane->http->quiet_ns / 2;
+	bool silent = bt_clock_monotonic_ns() - lane->received_ns >= lane->http->quiet_ns / 2;
 
 	(void)head, (void)body, (void)error;
 	lane->probe = 0;
@@ -678,7 +678,7 @@ void bt_curl_take_event(struct bt_http *http, uint64_t data, uint32_t events)
 	struct curl_lane *lane = &http->curl->lanes[data >> 32];
 	int bits = 0, running;
 
-	lane->heard_ns = events & EPOLLIN ? bt_clock_monotonic_ns() : lane->heard_ns;
+	lane->received_ns = events & EPOLLIN ? bt_clock_monotonic_ns() : lane->received_ns;
 	bits |= events & (EPOLLIN | EPOLLHUP | EPOLLERR) ? CURL_CSELECT_IN : 0;
 	bits |= events & EPOLLOUT ? CURL_CSELECT_OUT : 0;
 	bits |= events & (EPOLLHUP | EPOLLERR) ? CURL_CSELECT_ERR : 0;

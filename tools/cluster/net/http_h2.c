@@ -78,7 +78,7 @@ struct h2_connection {
 	struct call_list streams;
 	uint32_t stream_n;
 	uint32_t nominated_n;  /* calls of the queue, to be sent here once it is open, or writable again */
-	int64_t heard_ns;      /* when anything was received, or its first stream started */
+	int64_t received_ns;   /* when anything was received, or its first stream started */
 	int64_t idle_since_ns; /* start of the second that idle_n counts */
 	uint32_t idle_n;
 	size_t useful_bytes; /* of the current read: fields and data that calls received */
@@ -382,8 +382,8 @@ static bool brings_nothing(
 /* Returns: false: there were too many; connection->why has the error. */
 static bool count_idle(struct h2_connection *connection)
 {
-	if (connection->heard_ns - connection->idle_since_ns > NS_PER_S) {
-		connection->idle_since_ns = connection->heard_ns;
+	if (connection->received_ns - connection->idle_since_ns > NS_PER_S) {
+		connection->idle_since_ns = connection->received_ns;
 		connection->idle_n = 0;
 	}
 	if (++connection->idle_n <= IDLE_FRAMES) {
@@ -623,7 +623,7 @@ static bool submit(struct h2_connection *connection, struct bt_h2_call *part)
 	connection->idle_n -= connection->idle_n < IDLE_A_REQUEST ? connection->idle_n : IDLE_A_REQUEST;
 	link_call(&connection->streams, part);
 	if (!connection->stream_n++) {
-		connection->heard_ns = bt_clock_monotonic_ns();
+		connection->received_ns = bt_clock_monotonic_ns();
 	}
 	connection->used = true;
 	call->went_out = true;
@@ -746,7 +746,7 @@ static void found(struct h2_connection *connection, enum bt_resolved resolved)
 	}
 }
 
-static void addresses_came(void *context)
+static void on_addresses(void *context)
 {
 	struct bt_http *http = context;
 	struct bt_dial_addresses addresses;
@@ -768,7 +768,7 @@ static void addresses_came(void *context)
 /* Context: the resolver's thread. */
 static void post_addresses(void *context)
 {
-	bt_http_after(context, 0, addresses_came, context);
+	bt_http_after(context, 0, on_addresses, context);
 }
 
 /* The TLS context is created once for all connections with that identity. */
@@ -934,7 +934,7 @@ static void shake(struct h2_connection *connection)
 			die(connection, BT_HTTP_BROKEN);
 		} else if (begin_session(connection)) {
 			connection->stage = OPEN;
-			connection->heard_ns = bt_clock_monotonic_ns();
+			connection->received_ns = bt_clock_monotonic_ns();
 		} else {
 			bt_buf_text(&connection->why, "nghttp2 refuses a session");
 			die(connection, BT_HTTP_BROKEN);
@@ -983,7 +983,7 @@ static void read_socket(struct h2_connection *connection)
 		die(connection, BT_HTTP_CLOSED);
 		return;
 	}
-	connection->heard_ns = bt_clock_monotonic_ns();
+	connection->received_ns = bt_clock_monotonic_ns();
 	connection->pinged = false;
 	bt_client_tls_feed(&connection->tls, h2->bytes, (size_t)n);
 	if (connection->stage == SHAKING) {
@@ -1218,7 +1218,7 @@ static int64_t due_of(const struct h2_connection *connection)
 		if (!connection->stream_n) {
 			return INT64_MAX;
 		}
-		return connection->heard_ns + quiet_ns + (connection->pinged ? quiet_ns / 2 : 0);
+		return connection->received_ns + quiet_ns + (connection->pinged ? quiet_ns / 2 : 0);
 	case DEAD:
 		break;
 	}

@@ -457,7 +457,7 @@ void bt_debug_unread(const struct bt_serve_sources *sources, const struct bt_rou
 	debug_begin(&look, sources, request, out);
 	add_text(&look.doc, "note",
 		bt_str("What is read in part counts with what was read; pods of which something is missing "
-		       "are not bound. Correct the field, or create the object anew without it."));
+		       "are not bound. Correct the field, or create the object again without it."));
 	bt_doc_key(&look.doc, "objects");
 	bt_doc_begin_array(&look.doc);
 	if (sources->watch && sources->each_unread) {

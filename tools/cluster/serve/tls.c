@@ -218,7 +218,7 @@ struct bt_server_tls {
 	gnutls_priority_t priorities[BT_TLS_N]; /* init: NULL: that version is not served */
 	struct served_certificate *served;	/* init: served_n of them */
 	uint32_t served_n;			/* init: */
-	bool asks_client;			/* init: requests client certificates */
+	bool requests_client_certificate;	/* init: requests client certificates */
 	struct bt_arena arena;			/* init: names */
 };
 
@@ -285,7 +285,7 @@ struct bt_server_tls *bt_server_tls_create(
 
 	*tls = (struct bt_server_tls){.users = 1,
 		.served = bt_mem_zalloc(options->pair_n, sizeof(*tls->served)),
-		.asks_client = options->authorities.len > 0};
+		.requests_client_certificate = options->authorities.len > 0};
 	int error = gnutls_priority_init(&tls->any,
 		options->priorities->of[BT_TLS_12].len ? ANY_VERSION ":+VERS-TLS1.2" : ANY_VERSION, NULL);
 
@@ -421,7 +421,7 @@ bool bt_server_tls_begin(void *gnutls_session, struct bt_server_tls_session *ses
 	gnutls_handshake_set_post_client_hello_function(gnutls, take_hello);
 	gnutls_handshake_set_hook_function(
 		gnutls, GNUTLS_HANDSHAKE_FINISHED, GNUTLS_HOOK_POST, take_finished);
-	if (tls->asks_client) {
+	if (tls->requests_client_certificate) {
 		gnutls_certificate_server_set_request(gnutls, GNUTLS_CERT_REQUEST);
 	}
 	return gnutls_priority_set(gnutls, tls->any) == GNUTLS_E_SUCCESS &&

@@ -105,7 +105,7 @@ static void warn_unread(
 		return;
 	}
 	bt_log(BT_LOG_ERROR, 0,
-		"An object could not be read whole: correct the field, or create the object anew without it",
+		"An object could not be read whole: correct the field, or create the object again without it",
 		bt_log_fields(bt_log_str("object", bt_str(name)),
 			bt_log_str("err", bt_str(r->shared->reader.error)),
 			bt_log_str("until", bt_str(r->kind->kind == BT_KIND_POD

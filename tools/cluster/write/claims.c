@@ -429,7 +429,7 @@ static void take_done(struct bt_writer *writer, struct bt_write_op *op, struct b
 	}
 }
 
-static void read_anew(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
+static void read_claim_again(struct bt_writer *writer, struct bt_write_op *op, const struct bt_answer *answer)
 {
 	if (++op->confirmed > RETRIES) {
 		fail_call(writer, op, "add reservation to claim", answer);
@@ -472,7 +472,7 @@ static void forward_answered(struct bt_writer *writer, struct bt_write_op *op, c
 	if (answer->fate == BT_FATE_DONE) {
 		take_done(writer, op, answer->body);
 	} else if (changes && (answer->status == 409 || answer->fate == BT_FATE_LOST)) {
-		read_anew(writer, op, answer);
+		read_claim_again(writer, op, answer);
 	} else if ((op->stage == BT_PREBIND_CREATE && answer->fate == BT_FATE_LOST) ||
 		   !bt_write_op_again(op, answer)) {
 		/* A claim is not created twice: it would have another name. The first is garbage collected

@@ -28,7 +28,7 @@ static void diagnostics_keep(struct bt_diagnostics *diagnostics, struct bt_str t
 	}
 }
 
-void bt_diagnostics_hear(void *context, const struct bt_diagnosis *diagnosis)
+void bt_diagnostics_add(void *context, const struct bt_diagnosis *diagnosis)
 {
 	struct bt_diagnostics *diagnostics = context;
 	struct bt_buf text = {0};
@@ -63,7 +63,7 @@ void bt_diagnostics_pass(struct bt_diagnostics *diagnostics, struct bt_diagnosti
 void bt_diagnostics_report(struct bt_diagnostics *diagnostics, const char *object, const char *path,
 	const char *message, const char *remedy)
 {
-	bt_diagnostics_hear(diagnostics,
+	bt_diagnostics_add(diagnostics,
 		&(struct bt_diagnosis){.object = object, .path = path, .message = message, .remedy = remedy});
 }
 
@@ -77,11 +77,11 @@ void bt_diagnostics_warn(const struct bt_diagnostics *diagnostics, struct bt_str
 void bt_diagnostics_report_lost(struct bt_diagnostics *diagnostics, const char *object, const char *path,
 	const char *message, const char *remedy)
 {
-	bt_diagnostics_hear(diagnostics, &(struct bt_diagnosis){.object = object,
-						 .path = path,
-						 .message = message,
-						 .remedy = remedy,
-						 .loss = BT_LOST_POD});
+	bt_diagnostics_add(diagnostics, &(struct bt_diagnosis){.object = object,
+						.path = path,
+						.message = message,
+						.remedy = remedy,
+						.loss = BT_LOST_POD});
 }
 
 void bt_diagnostics_end(const struct bt_diagnostics *diagnostics)

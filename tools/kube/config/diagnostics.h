@@ -23,7 +23,7 @@ struct bt_diagnostics {
 };
 
 /* A bt_diagnosis_fn whose context is a struct bt_diagnostics. */
-void bt_diagnostics_hear(void *context, const struct bt_diagnosis *diagnosis);
+void bt_diagnostics_add(void *context, const struct bt_diagnosis *diagnosis);
 
 /* A diagnostic about an object, without a place in a file. */
 void bt_diagnostics_report(struct bt_diagnostics *diagnostics, const char *object, const char *path,

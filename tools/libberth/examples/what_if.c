@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Pods as structures: nothing is parsed, whatever their number. */
-static enum berth_status ask_for_one_more(struct berth *berth, int number, const struct berth_amount *wish)
+static enum berth_status request_one_more(struct berth *berth, int number, const struct berth_amount *wish)
 {
 	struct berth_pod pod;
 	char name[32];
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 	berth_run(berth, 0, NULL);
 
 	for (;;) {
-		if (ask_for_one_more(berth, fit, wish) != BERTH_OK ||
+		if (request_one_more(berth, fit, wish) != BERTH_OK ||
 			berth_next_decision(berth, 0, &decision) != BERTH_OK) {
 			fprintf(stderr, "what_if: %s\n", berth_error(berth));
 			break;

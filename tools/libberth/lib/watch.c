@@ -66,7 +66,7 @@ static void take_event(
 		watch_complain(lib, text, event->end.offset ? event->end.offset - 1 : 0, "type",
 			"this is no event of an object: its type is none of ADDED, MODIFIED, DELETED and "
 			"BOOKMARK, or it has no object",
-			"begin to watch anew after an ERROR");
+			"start a new watch after an ERROR");
 		return;
 	}
 	bt_json_seek(json, event->object);

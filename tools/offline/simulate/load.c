@@ -121,7 +121,7 @@ void bt_load_init(struct bt_load *load)
 	load->admission = (struct bt_admission){
 		.admitted = admitted,
 		.context = load,
-		.report = bt_diagnostics_hear,
+		.report = bt_diagnostics_add,
 		.report_context = load->diagnostics,
 		.stop = &load->diagnostics->stop,
 		.expand = load->expand,
@@ -222,7 +222,7 @@ static bool end_paths(struct bt_object_reader *reader, const struct bt_invocatio
 
 bool bt_load_paths(struct bt_load *load, const struct bt_invocation *invocation)
 {
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, load->diagnostics);
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, load->diagnostics);
 	struct file_source files = {.reader = reader};
 
 	bt_object_reader_read_ahead(reader, load->helper_n, 0);
@@ -237,7 +237,7 @@ bool bt_load_paths(struct bt_load *load, const struct bt_invocation *invocation)
 bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics *diagnostics,
 	bool (*take)(void *context, const struct bt_object *object), void *context)
 {
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, diagnostics);
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, diagnostics);
 	const struct bt_object *object;
 
 	add_paths(reader, invocation);
@@ -297,7 +297,7 @@ void bt_load_finish(struct bt_load *load)
 bool bt_load_apart(struct bt_load *load, const char *path,
 	void (*take)(void *context, struct bt_object *object, bool made), void *context)
 {
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_hear, load->diagnostics);
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, load->diagnostics);
 	struct bt_admission *admission = &load->admission;
 	const struct bt_admission before = *admission;
 	const struct bt_object *object;

@@ -216,10 +216,10 @@ static bool backs_off_from_the_past(const struct bt_simulate_run *run)
  * lack of nodes, would be retried forever. It counts if more events are pending, with a stop time, or if the
  * cluster has changed since the pod was refused.
  */
-static int64_t next_backoff(const struct bt_simulate_run *run, bool something_comes)
+static int64_t next_backoff(const struct bt_simulate_run *run, bool has_future_event)
 {
 	int64_t next = bt_engine_next_backoff_ns(run->engine);
-	bool counts = something_comes || run->until_ns != INT64_MAX || next == INT64_MAX;
+	bool counts = has_future_event || run->until_ns != INT64_MAX || next == INT64_MAX;
 
 	return counts || backs_off_from_the_past(run) ? next : INT64_MAX;
 }
@@ -228,11 +228,11 @@ static int64_t next_backoff(const struct bt_simulate_run *run, bool something_co
  * The end of the next wait at Permit. A gang that does not fit would wait forever: without pending events and
  * without a stop time, only waits count that began within one wait's duration after a pod was bound.
  */
-static int64_t next_wait_end(struct bt_simulate_run *run, bool something_comes)
+static int64_t next_wait_end(struct bt_simulate_run *run, bool has_future_event)
 {
 	int64_t next = bt_engine_next_wait_end_ns(run->engine, INT64_MAX);
 
-	if (next == INT64_MAX || something_comes || run->until_ns != INT64_MAX) {
+	if (next == INT64_MAX || has_future_event || run->until_ns != INT64_MAX) {
 		return next;
 	}
 	uint64_t bound_n = bt_engine_counts(run->engine).placed_n;

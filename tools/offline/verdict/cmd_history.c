@@ -6,7 +6,7 @@
 #include "tools/offline/verdict/history.h"
 #include "tools/offline/verdict/lines.h"
 
-struct history_wishes {
+struct history_options {
 	const struct bt_release *release;
 	bool elapsed;
 };
@@ -14,7 +14,7 @@ struct history_wishes {
 static bool answer(const void *context, struct bt_json *json, struct bt_arena *arena, struct bt_buf *out_line,
 	struct bt_buf *out_error, const char **out_remedy)
 {
-	const struct history_wishes *wishes = context;
+	const struct history_options *wishes = context;
 	struct bt_history history;
 
 	if (!bt_history_read(json, arena, &history, out_error)) {
@@ -27,7 +27,7 @@ static bool answer(const void *context, struct bt_json *json, struct bt_arena *a
 
 int bt_cmd_history(struct bt_invocation *invocation)
 {
-	struct history_wishes wishes = {.elapsed = bt_invocation_has(invocation, "elapsed")};
+	struct history_options wishes = {.elapsed = bt_invocation_has(invocation, "elapsed")};
 	int status = bt_configuration_release(invocation, &wishes.release);
 
 	return status ? status

@@ -105,7 +105,7 @@ static bool select_nodes(const struct whatif *w, const char *selector, struct qu
 	return seen || question->node_n > before;
 }
 
-static int ask_for_drain(struct whatif *w)
+static int add_drain_question(struct whatif *w)
 {
 	struct question *question;
 	const char *selector;
@@ -139,7 +139,7 @@ static int by_name(const void *a, const void *b)
 
 /* One question for each node, or for the nodes of each value of a label. Nodes without the label are left
  * out. */
-static int ask_for_each(struct whatif *w, const char *what)
+static int add_each_questions(struct whatif *w, const char *what)
 {
 	const struct bt_snapshot *snapshot = cache_of(w)->view.snapshot;
 	bool nodes = strcmp(what, "node") == 0;
@@ -343,10 +343,10 @@ static int load_and_answer(struct whatif *w)
 		status = bt_loaded_cluster_settle(&w->cluster);
 	}
 	if (status == BT_EXIT_OK) {
-		status = ask_for_drain(w);
+		status = add_drain_question(w);
 	}
 	if (status == BT_EXIT_OK && each) {
-		status = ask_for_each(w, each);
+		status = add_each_questions(w, each);
 	}
 	if (status == BT_EXIT_OK) {
 		status = answer_all(w);

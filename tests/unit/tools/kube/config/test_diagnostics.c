@@ -55,7 +55,7 @@ static void quiet_prints_only_what_is_fatal(void **state)
 	bt_diagnostics_warn(&diagnostics, bt_str("old"));
 	bt_diagnostics_end(&diagnostics);
 	assert_string_equal(caught_text(), "");
-	bt_diagnostics_hear(&diagnostics, &(struct bt_diagnosis){.message = "no such file", .fatal = true});
+	bt_diagnostics_add(&diagnostics, &(struct bt_diagnosis){.message = "no such file", .fatal = true});
 	assert_int_equal(lines(caught_end()), 1);
 	assert_int_equal(diagnostics.n, 22);
 }
@@ -81,7 +81,7 @@ static void problems_that_may_lose_pods_are_counted_apart(void **state)
 	find(&diagnostics, 2);
 	assert_int_equal(diagnostics.lost_n, 0);
 	bt_diagnostics_report_lost(&diagnostics, "Pod a/b", "", "refused", NULL);
-	bt_diagnostics_hear(&diagnostics, &(struct bt_diagnosis){.message = "torn", .loss = BT_LOST_PART});
+	bt_diagnostics_add(&diagnostics, &(struct bt_diagnosis){.message = "torn", .loss = BT_LOST_PART});
 	assert_int_equal(diagnostics.lost_n, 2);
 	assert_int_equal(diagnostics.n, 4);
 }
