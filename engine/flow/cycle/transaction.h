@@ -2,10 +2,10 @@
  * Transactions: trial changes of the cluster, which are then rolled back or carried out. In a transaction,
  * pods are placed, added and evicted, and nodes change; later calls in the transaction see that at once, but
  * the queue, the binder and the source do not. Rolling back restores the cache, the counters that decisions
- * depend on, and the order of every list: the next decision is the one that the engine would have made without
- * the transaction. Committing the outermost transaction rolls it back, and then carries out its net changes as
- * if the source had shown them: pods and nodes are added, changed and deleted, placed pods are assumed and
- * bound, and the queue gets all these events.
+ * depend on, and the order of every list: the next decision is the one that the engine would have made
+ * without the transaction. Committing the outermost transaction rolls it back, and then carries out its net
+ * changes as if the source had shown them: pods and nodes are added, changed and deleted, placed pods are
+ * assumed and bound, and the queue gets all these events.
  *
  *   begin --place, add, evict, restore, nodes--> (open) --roll_back--> as before begin
  *                                                 |  ^  \--commit----> as if it had happened

@@ -83,8 +83,8 @@ static struct net_change placement_of(
 	return change;
 }
 
-/* The net change of a record at the transaction's end: for a pod that is evicted then, its deletion, unless it
- * was also added. Returns: whether there is one. */
+/* The net change of a record at the transaction's end: for a pod that is evicted then, its deletion, unless
+ * it was also added. Returns: whether there is one. */
 static bool net_change_of(struct bt_engine *engine, size_t at, struct net_change *out)
 {
 	const struct bt_transactions *t = &engine->transactions;
