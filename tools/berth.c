@@ -111,6 +111,7 @@ static const struct {
 	{"verdict", bt_cmd_verdict},
 	{"history", bt_cmd_history},
 	{"generate", bt_cmd_generate},
+	{"kinds", bt_cmd_kinds},
 	{"topology", bt_cmd_topology},
 	{"help", run_help},
 	{"version", print_version},

@@ -62,6 +62,11 @@ bool bt_kind_is_of(const struct bt_kind_info *info, const struct bt_release *rel
 	return info->rule == BT_RULE_N || bt_release_has(release, (enum bt_rule)info->rule) != info->unless;
 }
 
+bool bt_kind_is_on(const struct bt_kind_info *info, const struct bt_release *release, const bool *gates)
+{
+	return bt_kind_is_of(info, release) && (info->gate == BT_GATE_N || gates[info->gate]);
+}
+
 enum bt_kind bt_kind_of_word(struct bt_str word)
 {
 	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {

@@ -66,6 +66,9 @@ const struct bt_kind_info *bt_kind_info(enum bt_kind kind);
 /* Does the release, by its rule, watch the kind? */
 bool bt_kind_is_of(const struct bt_kind_info *info, const struct bt_release *release);
 
+/* Does a scheduler of the release, with these gates (by enum bt_gate), look at objects of the kind? */
+bool bt_kind_is_on(const struct bt_kind_info *info, const struct bt_release *release, const bool *gates);
+
 /* The default version; empty for BT_KIND_OTHER. */
 static inline struct bt_str bt_kind_api_version(const struct bt_kind_info *info)
 {

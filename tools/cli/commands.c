@@ -243,8 +243,7 @@ static const struct bt_option simulate_options[] = {
 static const struct bt_example simulate_examples[] = {
 	{"berth simulate", "A synthetic cluster of 5,000 nodes and 100,000 pods."},
 	{"berth simulate tools/samples", "The small cluster that comes with berth."},
-	{"kubectl get $kinds -A -o json | berth simulate -",
-		"The cluster that kubectl talks to. See KUBECTL for the kinds."},
+	{BT_KUBECTL_GET " | berth simulate -", "The cluster that kubectl talks to."},
 	{"berth simulate -f cluster.yaml --explain default/web-1",
 		"Why the pod went where it did, or why it cannot run."},
 	{"berth simulate --trace openb --nodes nodes.csv --pods pods.csv -o json",
@@ -276,7 +275,9 @@ static const struct bt_note simulate_notes[] = {
 		  "opened or read ends the run with status 3. A compressed file may unfold to 64 MiB, or to "
 		  "200 times what has been read of it; BERTH_UNPACKED_MAX in the environment, such as 4Gi, "
 		  "replaces both."},
-	{"KUBECTL", "Everything of a cluster that a scheduler looks at:\n" BT_KUBECTL_LINES},
+	{"KUBECTL", "Everything of a cluster that a scheduler looks at: " BT_KUBECTL_GET
+		    ". For a cluster of another release than the default one, give berth kinds its "
+		    "--kubernetes-version."},
 	{"FILES", "No output may be an input or another output, by whatever names. Files are written "
 		  "beside the old ones and take their places when they are complete; a run that fails or is "
 		  "killed leaves the old ones. Pipes, devices and, with --speed, all files are written in "
@@ -409,9 +410,8 @@ static const struct bt_option quality_options[] = {
 };
 
 static const struct bt_example quality_examples[] = {
-	{"kubectl get $kinds -A -o json | berth quality -",
-		"The cluster that kubectl talks to, with the pods that wait there. See KUBECTL of berth "
-		"simulate for the kinds."},
+	{BT_KUBECTL_GET " | berth quality -",
+		"The cluster that kubectl talks to, with the pods that wait there."},
 	{"berth generate --nodes 1000 --pods 20000 --profile basic,spread | berth quality -",
 		"A synthetic cluster, filled to nine tenths."},
 	{"berth quality tools/samples --percentage 0 -o json",
@@ -936,6 +936,36 @@ static const struct bt_option topology_options[] = {
 	{0},
 };
 
+static const struct bt_option kinds_options[] = {
+	BT_KUBERNETES_VERSION_OPTION,
+	FEATURE_GATES_OPTION(GATES_HELP),
+	{.name = "workloads",
+		.help = "Also Deployments, DaemonSets, Jobs and CronJobs: berth makes the pods that they "
+			"lack. In a running cluster their controllers have made them."},
+	{.name = "output",
+		.letter = 'o',
+		.type = BT_OPTION_CHOICE,
+		.argument = "FORMAT",
+		.choices = "list|table|json|yaml|csv",
+		.default_value = "list",
+		.help = "list: on one line, separated by commas, for kubectl get."},
+	{0},
+};
+
+static const struct bt_example kinds_examples[] = {
+	{BT_KUBECTL_GET " >cluster.json", "Everything of a cluster that berth reads."},
+	{"kubectl get $(berth kinds --kubernetes-version " BT_COMPARE_FROM ") -A -o json >cluster.json",
+		"From an API server of that release."},
+	{"berth kinds -o table", "With kinds and versions."},
+	{0},
+};
+
+static const struct bt_note kinds_notes[] = {
+	{"WHICH", "kubectl get fails as a whole when the server lacks one of the kinds. So the list is that "
+		  "of --kubernetes-version, with the kinds of those feature gates that are on."},
+	{0},
+};
+
 static const struct bt_example topology_examples[] = {
 	{"berth topology", "What berth would do here."},
 	{"berth topology --cpus 0-7 --workers 6", "With six workers on the first eight CPUs."},
@@ -1144,6 +1174,15 @@ const struct bt_command bt_commands[] = {
 		.examples = generate_examples,
 		.exits = generate_exits,
 		.notes = generate_notes},
+	{.name = "kinds",
+		.summary = "list the kinds that berth reads, for kubectl get",
+		.operands = "",
+		.reports = true,
+		.description = "Prints the kinds of objects that berth reads, as kubectl get takes them.",
+		.options = kinds_options,
+		.examples = kinds_examples,
+		.exits = plain_exits,
+		.notes = kinds_notes},
 	{.name = "topology",
 		.summary = "show the machine, and which thread would run where",
 		.operands = "",

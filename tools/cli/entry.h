@@ -17,4 +17,5 @@ int bt_cmd_replay(struct bt_invocation *invocation);
 int bt_cmd_verdict(struct bt_invocation *invocation);
 int bt_cmd_history(struct bt_invocation *invocation);
 int bt_cmd_generate(struct bt_invocation *invocation);
+int bt_cmd_kinds(struct bt_invocation *invocation);
 int bt_cmd_topology(struct bt_invocation *invocation);

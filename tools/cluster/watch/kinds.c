@@ -14,8 +14,7 @@ uint32_t bt_watch_kinds(const struct bt_gates *gates, const struct bt_kind_info 
 	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {
 		const struct bt_kind_info *info = bt_kind_info((enum bt_kind)kind);
 
-		if (info->watched && (info->gate == BT_GATE_N || gates->on[info->gate]) &&
-			bt_kind_is_of(info, gates->release)) {
+		if (info->watched && bt_kind_is_on(info, gates->release, gates->on)) {
 			out[n++] = info;
 		}
 	}

@@ -345,13 +345,13 @@ static void warn_of(struct bt_load *load, const struct bt_missing *m)
 			m->referrer, more, verb, object_n, m->kind, ending(bt_str(m->kind), object_n),
 			BT_STR_ARG(m->example));
 	} else {
-		const bool devices = strstr(BT_KUBECTL_DEVICES, m->resource);
+		const bool devices = strcmp(m->kind, "ResourceSlice") == 0;
 
 		bt_buf_printf(&load->text, "%llu %s%s %s%s %s %ss, which the input lacks", referrer_n,
 			m->referrer, more, devices ? "wait" : "count", verb,
 			devices ? "for devices of" : "against limits in", m->kind);
 	}
-	bt_buf_printf(&load->text, "; add %s to kubectl get", m->resource);
+	bt_buf_printf(&load->text, "; fetch them with kubectl get %s -A -o json", m->resource);
 	bt_diagnostics_warn(load->diagnostics, bt_buf_view(&load->text));
 }
 
@@ -359,16 +359,13 @@ static void warn_of_missing(struct bt_load *load)
 {
 	struct bt_missing missing[BT_LOAD_MISSING_MAX];
 	size_t n = bt_load_missing(load, missing);
-	bool devices = false;
 
 	for (size_t i = 0; i < n; i++) {
 		warn_of(load, &missing[i]);
-		devices = devices || strstr(BT_KUBECTL_DEVICES, missing[i].resource);
 	}
 	if (n) {
-		bt_diagnostics_warn(load->diagnostics,
-			bt_str(devices ? "everything that a scheduler looks at: " BT_KUBECTL_GET_ALL
-				       : "everything that a scheduler looks at: " BT_KUBECTL_GET));
+		bt_diagnostics_warn(
+			load->diagnostics, bt_str("everything that a scheduler looks at: " BT_KUBECTL_GET));
 	}
 }
 

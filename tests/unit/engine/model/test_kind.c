@@ -13,7 +13,6 @@
 #include "engine/model/cluster_event.h"
 #include "engine/model/gate.h"
 #include "engine/model/kind.h"
-#include "tools/cli/kubectl_text.h"
 
 static void every_kind_is_found_by_each_of_its_versions(void **state)
 {
@@ -126,24 +125,22 @@ static void kinds_of_namespaces_are_distinguished_from_those_of_the_cluster(void
 	}
 }
 
-/* PodGroups and Workloads are excluded: by default no decision depends on them, and few clusters have them.
- * So are DeviceTaintRules, which only 1.37 serves by default: kubectl fails as a whole if one kind is
- * missing. */
-static void kubectl_is_asked_for_every_kind_that_decides(void **state)
+/* By gates: of 1.37 by default neither groups of pods, and of 1.36 no DeviceTaintRules. */
+static void a_kind_is_on_with_its_gate_and_its_release(void **state)
 {
-	static const char asked[] = "," BT_KUBECTL_PODS "," BT_KUBECTL_OWNERS "," BT_KUBECTL_VOLUMES
-				    "," BT_KUBECTL_CSI "," BT_KUBECTL_DEVICES ",";
+	const struct bt_release *old = bt_release_find(bt_str("1.35")), *now = bt_release_default();
+	const struct bt_kind_info *rule = bt_kind_info(BT_KIND_DEVICE_TAINT_RULE);
+	const struct bt_kind_info *workload = bt_kind_info(BT_KIND_WORKLOAD);
+	bool gates[BT_GATE_N] = {0};
 
 	(void)state;
-	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {
-		const struct bt_kind_info *info = bt_kind_info((enum bt_kind)kind);
-		bool left_out = info->store == BT_STORE_EXPANDED || info->store == BT_STORE_POD_GROUPS ||
-				info->store == BT_STORE_WORKLOADS || info->kind == BT_KIND_DEVICE_TAINT_RULE;
-		char part[64];
-
-		snprintf(part, sizeof(part), ",%s,", info->resource);
-		assert_int_equal(strstr(asked, part) == NULL, left_out);
-	}
+	assert_true(bt_kind_is_on(bt_kind_info(BT_KIND_POD), now, gates));
+	assert_true(bt_kind_is_on(bt_kind_info(BT_KIND_DEPLOYMENT), now, gates));
+	assert_false(bt_kind_is_on(rule, now, gates));
+	gates[BT_GATE_DRA_DEVICE_TAINT_RULES] = gates[BT_GATE_GENERIC_WORKLOAD] = true;
+	assert_true(bt_kind_is_on(rule, now, gates));
+	assert_true(bt_kind_is_on(workload, old, gates));
+	assert_false(bt_kind_is_on(workload, now, gates));
 }
 
 int main(void)
@@ -154,7 +151,7 @@ int main(void)
 		cmocka_unit_test(what_decides_is_watched),
 		cmocka_unit_test(pods_name_workloads_or_groups_by_release),
 		cmocka_unit_test(hints_hear_of_volumes_devices_and_groups_by_their_own_names),
-		cmocka_unit_test(kubectl_is_asked_for_every_kind_that_decides),
+		cmocka_unit_test(a_kind_is_on_with_its_gate_and_its_release),
 		cmocka_unit_test(kinds_of_namespaces_are_distinguished_from_those_of_the_cluster),
 	};
 
