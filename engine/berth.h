@@ -361,6 +361,18 @@ BERTH_API enum berth_status berth_apply_events(
 	struct berth *berth, const char *text, size_t bytes, unsigned flags, struct berth_applied *out);
 
 /*
+ * Applies pods or nodes that are encoded as protobuf, as k8s.io/api's Marshal does: faster than text. kind:
+ * "Pod" or "Node". Each object is preceded by its length, in 4 bytes, the most significant first. In a
+ * transaction, too. Pods are as those of berth_apply.
+ * Context : any thread; calls with a handle take turns.
+ * Returns : BERTH_OK; BERTH_BAD_INPUT when some objects are invalid: all others were applied, and berth_error
+ *           names them; BERTH_INVALID also for another kind; BERTH_LIMIT, BERTH_STOPPED, BERTH_BUSY.
+ * Owns    : the caller keeps the bytes and may free them after the call; out may be NULL.
+ */
+BERTH_API enum berth_status berth_apply_protobuf(
+	struct berth *berth, const char *kind, const void *bytes, size_t n, struct berth_applied *out);
+
+/*
  * Applies a node, new or changed, without text.
  * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_BAD_INPUT, BERTH_LIMIT, BERTH_INVALID, BERTH_STOPPED, BERTH_BUSY, without effect.
@@ -534,6 +546,69 @@ BERTH_API enum berth_status berth_schedule_pods(
 BERTH_API enum berth_status berth_schedule_pods_by_template(struct berth *berth, const char *pod_namespace,
 	const char *name, uint32_t max, uint32_t *out_n, char **out_message);
 
+/* Nodes by number, and all names. */
+struct berth_node_set {
+	size_t size;	       /* set by BERTH_INIT */
+	const uint32_t *nodes; /* their numbers, ascending unless PreFilter has chosen nodes */
+	uint32_t n;
+	uint32_t name_n;
+	const char *const *names; /* by number; NULL: no node has that number */
+	uint64_t version;	  /* while it is the same, so are all names */
+};
+
+/*
+ * Which nodes fit a pending pod now? Those that pass every filter; of a pod with a nominated node that fits,
+ * this one alone. Scheduling gates do not count. Changes nothing, inside a transaction or without one. Where
+ * no plugin compares pods with each other it costs a few nanoseconds per node; else each filter runs.
+ * Returns : BERTH_OK, with no node also when a filter fails (berth_message has the reason); BERTH_NOT_FOUND:
+ *           no such pending pod.
+ * Owns    : the library; valid until the next call with the handle.
+ */
+BERTH_API enum berth_status berth_feasible_nodes(
+	struct berth *berth, const char *pod_namespace, const char *name, struct berth_node_set *out);
+
+/*
+ * Places pending pods as one workload, in this order. Pods of a PodGroup (gate GenericWorkload) are placed as
+ * in the group's cycle: of a gang at least minCount, counting its pods that are on nodes; in the best of its
+ * placements, if it has topology constraints (TopologyAwareWorkloadScheduling). Other pods get nodes all
+ * together, or none does. Of each, pod_namespace and name are read, and node is set: its node, or "".
+ * Returns : BERTH_OK, and in out_n (which may be NULL) the number of placed pods, 0: the workload does not
+ *           fit, and nothing has changed; BERTH_NOT_FOUND when one of them is no pending pod, or their
+ *           PodGroup does not exist; BERTH_INVALID when they are of several PodGroups; BERTH_UNSUPPORTED for
+ *           groups of a CompositePodGroup, and in releases in which pods of groups wait one by one. A commit
+ *           of the outermost transaction leaves pods of a PodGroup to the group's own cycle.
+ * Owns    : node is the library's, valid until the next call with the handle; out_message, which may be NULL,
+ *           is the caller's (berth_free): why it does not fit, or "".
+ */
+BERTH_API enum berth_status berth_schedule_workload(
+	struct berth *berth, struct berth_pod_ref *pods, uint32_t n, uint32_t *out_n, char **out_message);
+
+/*
+ * Whom preemption would evict for a pending pod now, by the profile's own plugin and with
+ * PodDisruptionBudgets, and the node where it would fit then. Changes nothing: berth_preempt_pods evicts
+ * them.
+ * Returns : BERTH_OK, and in out_n their number: 0 when the pod fits already, or preemption does not help,
+ *           and then out_node is ""; BERTH_NOT_FOUND: no such pending pod.
+ * Owns    : the library; valid until the next call with the handle. out_node may be NULL.
+ */
+BERTH_API enum berth_status berth_find_victims(struct berth *berth, const char *pod_namespace,
+	const char *name, const char **out_node, const struct berth_pod_ref **out_victims, uint32_t *out_n);
+
+/*
+ * Evicts pods together: as berth_evict_pod, all or none. Of each, pod_namespace and name are read.
+ * Returns : BERTH_OK, and in out_preemption the number for berth_unpreempt; BERTH_NOT_FOUND when one of them
+ *           is not on a node, and none was evicted.
+ */
+BERTH_API enum berth_status berth_preempt_pods(
+	struct berth *berth, const struct berth_pod_ref *pods, uint32_t n, uint64_t *out_preemption);
+
+/*
+ * Puts the pods of one berth_preempt_pods back, once, whether they still fit or not.
+ * Returns : BERTH_OK; BERTH_NOT_FOUND when it was not made in the innermost transaction, or some of its pods
+ *           are back already.
+ */
+BERTH_API enum berth_status berth_unpreempt(struct berth *berth, uint64_t preemption);
+
 /* Restricts the placements of the innermost transaction to these nodes, until it ends; n 0: to all. In
  * between no node is added. Returns: BERTH_OK; BERTH_NOT_FOUND: one of them does not exist. */
 BERTH_API enum berth_status berth_restrict_nodes(struct berth *berth, const char *const *nodes, uint32_t n);
@@ -577,7 +652,8 @@ BERTH_API enum berth_status berth_each_pod(struct berth *berth,
 	void *context);
 
 /*
- * Frees a text of berth_explain, berth_message or berth_schedule_pods_by_template; NULL is ignored.
+ * Frees a text of berth_explain, berth_message, berth_schedule_pods_by_template or berth_schedule_workload;
+ * NULL is ignored.
  * Context : any thread.
  */
 BERTH_API void berth_free(char *text);

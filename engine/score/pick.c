@@ -499,3 +499,40 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 	plan->refused = *out_node_ix == BT_NO_NODE;
 	return true;
 }
+
+/* The nodes of one word of the slots that some group has, and that are not refused. */
+static uint32_t list_word(
+	const struct bt_plan *plan, uint32_t first, uint32_t end, uint32_t *out_node_ixs, uint32_t n)
+{
+	const uint16_t *value = plan->usage->value;
+	uint64_t any = plan->masks ? plan->any[first / 64] : UINT64_MAX;
+
+	BT_INVARIANT(first % 64 == 0 && n <= first);
+	for (uint32_t slot = first; slot < end; slot++) {
+		bool grouped = plan->masks ? any >> (slot % 64) & 1 : plan->group[slot] != 0;
+
+		out_node_ixs[n] = slot;
+		n += grouped && value[slot];
+	}
+	return n;
+}
+
+bool bt_plan_feasible(
+	struct bt_plan *plan, const struct bt_view *view, uint32_t *out_node_ixs, uint32_t *out_n)
+{
+	uint32_t slot_n = view->snapshot->slot_n, n = 0;
+
+	BT_REQUIRE(!plan->refusal && !plan->narrowed);
+	if (!plan->columns) {
+		return false;
+	}
+	bt_column_catch_up(plan->usage, view, plan->any);
+	if (plan->usage->out_of_range) {
+		return false;
+	}
+	for (uint32_t first = 0; first < slot_n; first += 64) {
+		n = list_word(plan, first, first + 64 < slot_n ? first + 64 : slot_n, out_node_ixs, n);
+	}
+	*out_n = n;
+	return true;
+}

@@ -169,3 +169,11 @@ const uint64_t *bt_plan_mask(const struct bt_plan *plan, const struct bt_view *v
  *           out_node_ix, or BT_NO_NODE when none is feasible.
  */
 bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix);
+
+/*
+ * The nodes that pass every filter by the columns, in ascending order, into an array with room for all slots.
+ * Requires: no refusal, not narrowed.
+ * Returns : false when columns cannot tell and bt_evaluate_filters must.
+ */
+bool bt_plan_feasible(
+	struct bt_plan *plan, const struct bt_view *view, uint32_t *out_node_ixs, uint32_t *out_n);

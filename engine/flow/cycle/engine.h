@@ -479,6 +479,14 @@ const struct bt_release *bt_engine_kubernetes(const struct bt_engine *engine);
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out_explanation);
 
 /*
+ * The nodes that pass PreFilter and every filter for a pod now, or of these its nominated node alone, as in
+ * its cycle; ascending, but in the order of upstream's list where PreFilter has chosen nodes. Extenders are
+ * not asked. out_node_ixs has room for every slot of the snapshot. Returns: how many; 0 also after an error.
+ * Context: between cycles. Requires: the pod is of a profile.
+ */
+uint32_t bt_engine_feasible(struct bt_engine *engine, uint32_t pod_ix, uint32_t *out_node_ixs);
+
+/*
  * Begins, or ends, to view the cluster without a pod that is on a node: explanations and reasons in between
  * do not count it. Plans that are built then are not cached.
  * Requires: no cycle is running, and none begins in between.

@@ -3,6 +3,8 @@
  */
 #include "engine/flow/cycle/schedule_pod.h"
 
+#include <string.h>
+
 #include "engine/base/check.h"
 #include "engine/flow/cycle/engine_int.h"
 
@@ -278,6 +280,42 @@ uint32_t bt_engine_try_pod(
 	uint32_t node_ix = bt_engine_schedule_pod(engine, &cycle, out_outcome);
 	*out_outcome = node_ix == BT_NO_NODE ? *out_outcome : BT_PLACED;
 	return node_ix;
+}
+
+uint32_t bt_engine_feasible(struct bt_engine *engine, uint32_t pod_ix, uint32_t *out_node_ixs)
+{
+	struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
+	struct bt_evaluation *evaluation = &engine->schedule.evaluation;
+	const struct bt_view *view = &engine->cache->view;
+	uint32_t node_n, n;
+
+	BT_REQUIRE(cycle.runtime && !bt_post_filter_is_due(&engine->post));
+	bt_node_list_follow(&engine->nodes, view->snapshot);
+	if (bt_node_list_n(&engine->nodes) == 0) {
+		return 0;
+	}
+	cycle.plan = bt_planner_plan(cycle.runtime->planner, cycle.signature);
+	engine->schedule.evaluated = false;
+	evaluation->nominations = bt_engine_nominations_of(engine, &cycle);
+	evaluation->hooks = NULL;
+	bool idle = bt_prepare(cycle.plan, view);
+	if (cycle.plan->refusal || cycle.plan->pre_filter_error) {
+		return 0;
+	}
+	if (!bt_engine_evaluate_nominated(engine, &cycle, evaluation)) {
+		if (idle && !evaluation->nominations && columns_decide(engine, cycle.plan, UINT32_MAX) &&
+			bt_plan_feasible(cycle.plan, view, out_node_ixs, &n)) {
+			return n;
+		}
+		const uint32_t *nodes =
+			bt_node_list_candidates(&engine->nodes, cycle.plan, BT_NO_NODE, &node_n);
+		bt_evaluate_filters(cycle.plan, view, nodes, node_n, UINT32_MAX, evaluation);
+	}
+	if (evaluation->error || evaluation->feasible_n == 0) {
+		return 0;
+	}
+	memcpy(out_node_ixs, evaluation->feasible, evaluation->feasible_n * sizeof(*out_node_ixs));
+	return evaluation->feasible_n;
 }
 
 bt_plugin_set bt_engine_skipped(const struct bt_plan *plan)

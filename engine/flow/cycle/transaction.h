@@ -16,7 +16,8 @@
  * in use; an added or removed node makes a new layout, for which they are rebuilt.
  *
  * The clock does not advance in a transaction. No PostFilter runs, so nothing is preempted or nominated;
- * Permit and PreEnqueue do not run, and pods of a PodGroup are placed one by one. A victim's ResourceClaims
+ * Permit and PreEnqueue do not run, and pods of a PodGroup are placed one by one, except by
+ * bt_transaction_place_workload. A victim's ResourceClaims
  * stay allocated.
  *
  * Context: the scheduling thread, between cycles; while a transaction is open, the engine gets no cycle,
@@ -89,6 +90,32 @@ bool bt_transaction_restricts(const struct bt_engine *engine);
  * Requires: the pod is in the ledger, on no node, and of a profile.
  */
 enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, uint32_t *out_node_ix);
+
+/* Whether pods can be placed as one workload (bt_transaction_place_workload). */
+enum bt_workload_kind {
+	BT_WORKLOAD_PODS = 0,	/* pods without a PodGroup, or whose PodGroups do not count */
+	BT_WORKLOAD_GROUP,	/* pods of one PodGroup */
+	BT_WORKLOAD_MIXED,	/* not of one PodGroup, or not of one profile */
+	BT_WORKLOAD_UNKNOWN,	/* the PodGroup has no object */
+	BT_WORKLOAD_UNSUPPORTED /* the PodGroup is part of a tree, or does not wait as a unit (before 1.37) */
+};
+
+/* Requires: n > 0; pods of the ledger, of profiles. */
+enum bt_workload_kind bt_transaction_workload_kind(
+	const struct bt_engine *engine, const uint32_t *pod_ixs, uint32_t n);
+
+/*
+ * Places pods together, in this order: pods of a PodGroup as its cycle does (in the best of its placements,
+ * if it has topology constraints; of a gang at least minCount, with those that are on nodes), others all or
+ * none. If that fails, only the number of cycles has changed.
+ * Returns: BT_PLACED; BT_REFUSED or BT_FAILED. out_node_ixs, with room for n: the pods' nodes; BT_NO_NODE: it
+ *          is not placed. out_text, which may be NULL, gets upstream's message of the PodGroup that does not
+ *          fit, or of the first pod that does not.
+ * Requires: a transaction is open; bt_transaction_workload_kind returns BT_WORKLOAD_PODS or
+ *           BT_WORKLOAD_GROUP; the pods are different, and as for bt_transaction_place.
+ */
+enum bt_outcome bt_transaction_place_workload(struct bt_engine *engine, const uint32_t *pod_ixs, uint32_t n,
+	uint32_t *out_node_ixs, struct bt_buf *out_text);
 
 /*
  * Adds a pod that waits for a node, or is on one that is live. Not in the queue.

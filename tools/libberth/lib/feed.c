@@ -289,7 +289,7 @@ static enum berth_status read_text(struct berth *berth, const char *text, size_t
 	enum feed_reading reading, struct berth_applied *out)
 {
 	struct bt_lib_job job;
-	struct bt_lib *lib;
+	struct bt_lib *lib = NULL;
 	enum berth_status status = begin_job(berth, flags, reading, out, &job, &lib);
 
 	if (status != BERTH_OK) {
@@ -342,7 +342,7 @@ enum berth_status berth_apply_file(
 	struct berth *berth, const char *path, unsigned flags, struct berth_applied *out)
 {
 	struct bt_lib_job job;
-	struct bt_lib *lib;
+	struct bt_lib *lib = NULL;
 	enum berth_status status = begin_job(berth, flags, READ_APPLY, out, &job, &lib);
 
 	if (status != BERTH_OK) {
@@ -358,6 +358,86 @@ enum berth_status berth_apply_file(
 		(void)bt_object_reader_add_path(reader, path);
 		read_all(lib, &job, reader);
 		bt_object_reader_destroy(reader);
+		status = end_job(lib, &job, out);
+	}
+	bt_lib_end_feeding(lib);
+	return status;
+}
+
+/* ---- protobuf ---- */
+
+#define FRAME_BYTES 4
+
+static void report_proto(struct bt_lib *lib, const struct bt_kind_info *info, struct bt_object *object,
+	const struct bt_proto_error *error)
+{
+	object->api_version = bt_kind_api_version(info);
+	object->kind_name = bt_str(info->name);
+	feed_complain(lib, object, error->field, error->text, "encode it with k8s.io/api's Marshal");
+}
+
+/* Applies one object. What is read in part only is not applied. */
+static void take_message(struct bt_lib *lib, const struct bt_kind_info *info, struct bt_str message)
+{
+	struct bt_proto_error error = {.text = NULL};
+	struct bt_object object;
+
+	bt_arena_reset(&lib->compact);
+	lib->job->applied.objects++;
+	if (bt_proto_decode(lib->proto, info->kind, message, &lib->compact, &object, &error) ==
+		BT_PROTO_IN_PART) {
+		report_proto(lib, info, &object, &error);
+		return;
+	}
+	object.kind = info->kind;
+	object.api_version = bt_kind_api_version(info);
+	object.kind_name = bt_str(info->name);
+	bt_lib_take_event(lib, &object, false);
+}
+
+static void read_messages(struct bt_lib *lib, const struct bt_kind_info *info, const uint8_t *at, size_t n)
+{
+	if (!lib->proto) {
+		lib->proto = bt_proto_create();
+	}
+	while (n && !lib->job->stop) {
+		size_t length = n < FRAME_BYTES ? 0
+						: (size_t)at[0] << 24 | (size_t)at[1] << 16 |
+							  (size_t)at[2] << 8 | (size_t)at[3];
+
+		if (n < FRAME_BYTES || length > n - FRAME_BYTES) {
+			bt_lib_report(lib, &(struct bt_diagnosis){.file = "bytes",
+						   .message = "an object ends after the last byte",
+						   .remedy = "precede each object by its length in 4 bytes"});
+			return;
+		}
+		take_message(lib, info, (struct bt_str){(const char *)at + FRAME_BYTES, length});
+		at += FRAME_BYTES + length;
+		n -= FRAME_BYTES + length;
+	}
+}
+
+enum berth_status berth_apply_protobuf(
+	struct berth *berth, const char *kind, const void *bytes, size_t n, struct berth_applied *out)
+{
+	struct bt_lib_job job;
+	struct bt_lib *lib = NULL;
+	enum berth_status status = begin_job(berth, 0, READ_APPLY, out, &job, &lib);
+
+	if (status != BERTH_OK) {
+		return status;
+	}
+	const struct bt_kind_info *info = bt_kind_info(bt_kind_of_word(bt_str(kind)));
+
+	if (!bt_proto_knows(info->kind)) {
+		lib->job = NULL;
+		status = bt_lib_fail(
+			berth, BERTH_INVALID, "kind is %s, neither Pod nor Node", kind ? kind : "NULL");
+	} else if (!bytes && n) {
+		lib->job = NULL;
+		status = bt_lib_fail(berth, BERTH_INVALID, "bytes is NULL");
+	} else {
+		read_messages(lib, info, bytes, n);
 		status = end_job(lib, &job, out);
 	}
 	bt_lib_end_feeding(lib);

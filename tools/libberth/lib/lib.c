@@ -173,6 +173,7 @@ static void free_lib(struct bt_lib *lib)
 	bt_map_fini(&lib->tickets);
 	bt_mem_free(lib->fresh);
 	bt_lib_users_fini(&lib->users);
+	bt_lib_workload_fini(lib);
 	bt_mem_free(lib);
 }
 

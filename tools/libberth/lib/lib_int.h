@@ -14,6 +14,7 @@
 #include "engine/flow/cycle/engine.h"
 #include "engine/flow/cycle/scheduling_cycle.h"
 #include "tools/format/object_reader.h"
+#include "tools/format/proto.h"
 #include "tools/kube/objects/admission.h"
 
 struct bt_lib_threads;
@@ -54,6 +55,23 @@ struct bt_lib_users {
 	size_t value_n, value_cap, vacant_n, vacant_cap;
 };
 
+/* Pods that berth_preempt_pods has evicted together, and has not put back. */
+struct bt_lib_preemption {
+	uint64_t number;
+	uint32_t depth; /* of its transaction */
+	uint32_t n;
+	uint32_t *pod_ixs;
+};
+
+/* The names of nodes by slot, and scratch for as many slots. */
+struct bt_lib_node_names {
+	const char **names; /* NULL: not a live node */
+	uint32_t *ixs;
+	size_t cap;
+	uint32_t n;
+	uint64_t version; /* of the layout; 0: none */
+};
+
 /* The state of a handle. */
 struct bt_lib {
 	struct berth *handle;
@@ -81,6 +99,12 @@ struct bt_lib {
 	struct bt_lib_ticket *fresh; /* of the current cycle */
 	size_t fresh_n, fresh_cap;
 	struct bt_lib_threads *threads; /* or NULL */
+	/* Transactions. */
+	struct bt_lib_preemption *preemptions; /* of open transactions, outer ones first */
+	size_t preemption_n, preemption_cap;
+	uint64_t preemption_number;	/* of the last one */
+	struct bt_lib_node_names nodes; /* of berth_feasible_nodes */
+	struct bt_proto *proto;		/* NULL: no message was read yet */
 };
 
 /* ---- handle.c ---- */
@@ -242,3 +266,25 @@ void bt_lib_visit(struct bt_lib *lib, void (*call)(void *context, struct bt_engi
 /* Adds or changes a pod or node in the open transaction. Returns: as bt_transaction_add_pod and
  * bt_transaction_apply_node; BT_UNSUPPORTED for other kinds. */
 enum bt_status bt_lib_try_object(struct bt_lib *lib, const struct bt_object *object, struct bt_taken *out);
+
+/* Begins a call for handles without threads. changes: only in a transaction. Returns: as bt_lib_enter. */
+enum berth_status bt_lib_transaction_enter(struct berth *berth, bool changes, struct bt_lib **out);
+
+/* The pod, pending or not, or BT_NO_POD with the error set. */
+uint32_t bt_lib_find_any(struct bt_lib *lib, const char *pod_namespace, const char *name);
+
+/* The same for a pod that has no node yet. */
+uint32_t bt_lib_find_pending(struct bt_lib *lib, const char *pod_namespace, const char *name);
+
+/* The result of a call with a name that was not found. */
+enum berth_status bt_lib_not_found(const char *name);
+
+/* A node's name; empty for BT_NO_NODE. */
+struct bt_str bt_lib_node_name(const struct bt_lib *lib, uint32_t node_ix);
+
+/* Ends the preemptions of transactions deeper than this. */
+void bt_lib_end_preemptions(struct bt_lib *lib, uint32_t depth);
+
+/* ---- workload.c ---- */
+
+void bt_lib_workload_fini(struct bt_lib *lib);

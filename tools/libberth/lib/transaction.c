@@ -33,8 +33,7 @@ enum bt_status bt_lib_try_object(struct bt_lib *lib, const struct bt_object *obj
 
 /* ---- calls ---- */
 
-/* Begins a call for handles without threads. changes: only in a transaction. */
-static enum berth_status transaction_enter(struct berth *berth, bool changes, struct bt_lib **out)
+enum berth_status bt_lib_transaction_enter(struct berth *berth, bool changes, struct bt_lib **out)
 {
 	enum berth_status status = bt_lib_enter(berth, out);
 
@@ -58,7 +57,7 @@ static enum berth_status transaction_enter(struct berth *berth, bool changes, st
 enum berth_status berth_transaction_begin(struct berth *berth)
 {
 	struct bt_lib *lib;
-	enum berth_status status = transaction_enter(berth, false, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, false, &lib);
 
 	if (status == BERTH_OK) {
 		bt_transaction_begin(lib->engine);
@@ -67,13 +66,21 @@ enum berth_status berth_transaction_begin(struct berth *berth)
 	return status;
 }
 
+void bt_lib_end_preemptions(struct bt_lib *lib, uint32_t depth)
+{
+	while (lib->preemption_n && lib->preemptions[lib->preemption_n - 1].depth > depth) {
+		bt_mem_free(lib->preemptions[--lib->preemption_n].pod_ixs);
+	}
+}
+
 enum berth_status berth_transaction_rollback(struct berth *berth)
 {
 	struct bt_lib *lib;
-	enum berth_status status = transaction_enter(berth, true, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, true, &lib);
 
 	if (status == BERTH_OK) {
 		bt_transaction_roll_back(lib->engine);
+		bt_lib_end_preemptions(lib, bt_transaction_depth(lib->engine));
 		bt_lib_leave(lib);
 	}
 	return status;
@@ -87,7 +94,7 @@ static void note_decided(void *context, const struct bt_decision *decision, cons
 enum berth_status berth_transaction_commit(struct berth *berth)
 {
 	struct bt_lib *lib;
-	enum berth_status status = transaction_enter(berth, true, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, true, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
@@ -97,6 +104,7 @@ enum berth_status berth_transaction_commit(struct berth *berth)
 		bt_lib_begin_cycle(lib);
 	}
 	bt_transaction_commit(lib->engine, &observer);
+	bt_lib_end_preemptions(lib, bt_transaction_depth(lib->engine));
 	bt_eventcount_wake(&lib->park);
 	bt_lib_leave(lib);
 	return BERTH_OK;
@@ -109,8 +117,7 @@ static const struct bt_pod *pod_of(const struct bt_lib *lib, uint32_t pod_ix)
 	return bt_ledger_pod(bt_engine_cache(lib->engine)->ledger, pod_ix);
 }
 
-/* The pod, or BT_NO_POD with the error set. */
-static uint32_t find_any(struct bt_lib *lib, const char *pod_namespace, const char *name)
+uint32_t bt_lib_find_any(struct bt_lib *lib, const char *pod_namespace, const char *name)
 {
 	const char *namespace_ = pod_namespace ? pod_namespace : "default";
 	uint32_t pod_ix =
@@ -124,10 +131,9 @@ static uint32_t find_any(struct bt_lib *lib, const char *pod_namespace, const ch
 	return pod_ix;
 }
 
-/* The same for a pod that has no node yet. */
-static uint32_t find_pending(struct bt_lib *lib, const char *pod_namespace, const char *name)
+uint32_t bt_lib_find_pending(struct bt_lib *lib, const char *pod_namespace, const char *name)
 {
-	uint32_t pod_ix = find_any(lib, pod_namespace, name);
+	uint32_t pod_ix = bt_lib_find_any(lib, pod_namespace, name);
 
 	if (pod_ix != BT_NO_POD && pod_of(lib, pod_ix)->state != BT_POD_QUEUED) {
 		bt_lib_fail(lib->handle, BERTH_NOT_FOUND, "pod %s is not pending", name);
@@ -136,12 +142,12 @@ static uint32_t find_pending(struct bt_lib *lib, const char *pod_namespace, cons
 	return pod_ix;
 }
 
-static enum berth_status not_found(const char *name)
+enum berth_status bt_lib_not_found(const char *name)
 {
 	return name ? BERTH_NOT_FOUND : BERTH_INVALID;
 }
 
-static struct bt_str transaction_node(const struct bt_lib *lib, uint32_t node_ix)
+struct bt_str bt_lib_node_name(const struct bt_lib *lib, uint32_t node_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(lib->engine);
 
@@ -155,19 +161,19 @@ enum berth_status berth_can_schedule_pod(
 {
 	static _Thread_local char node[NAME_BYTES];
 	struct bt_lib *lib;
-	enum berth_status status = transaction_enter(berth, false, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, false, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
 	}
-	uint32_t pod_ix = find_pending(lib, pod_namespace, name), node_ix;
+	uint32_t pod_ix = bt_lib_find_pending(lib, pod_namespace, name), node_ix;
 	if (pod_ix == BT_NO_POD) {
 		bt_lib_leave(lib);
-		return not_found(name);
+		return bt_lib_not_found(name);
 	}
 	bt_transaction_begin(lib->engine);
 	(void)bt_transaction_place(lib->engine, pod_ix, &node_ix);
-	snprintf(node, sizeof(node), "%.*s", BT_STR_ARG(transaction_node(lib, node_ix)));
+	snprintf(node, sizeof(node), "%.*s", BT_STR_ARG(bt_lib_node_name(lib, node_ix)));
 	bt_transaction_roll_back(lib->engine);
 	if (out_node) {
 		*out_node = node;
@@ -181,7 +187,7 @@ enum berth_status berth_schedule_pods(
 {
 	struct bt_lib *lib;
 	uint32_t placed_n = 0, node_ix;
-	enum berth_status status = transaction_enter(berth, true, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, true, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
@@ -190,17 +196,17 @@ enum berth_status berth_schedule_pods(
 		status = bt_lib_fail(berth, BERTH_INVALID, "pods is NULL");
 	}
 	for (uint32_t i = 0; i < n && status == BERTH_OK; i++) {
-		if (find_pending(lib, pods[i].pod_namespace, pods[i].name) == BT_NO_POD) {
-			status = not_found(pods[i].name);
+		if (bt_lib_find_pending(lib, pods[i].pod_namespace, pods[i].name) == BT_NO_POD) {
+			status = bt_lib_not_found(pods[i].name);
 		}
 	}
 	bt_arena_reset(&lib->compact);
 	for (uint32_t i = 0; i < n && status == BERTH_OK; i++) {
-		uint32_t pod_ix = find_pending(lib, pods[i].pod_namespace, pods[i].name);
+		uint32_t pod_ix = bt_lib_find_pending(lib, pods[i].pod_namespace, pods[i].name);
 
 		pods[i].node = "";
 		if (pod_ix != BT_NO_POD && bt_transaction_place(lib->engine, pod_ix, &node_ix) == BT_PLACED) {
-			pods[i].node = bt_lib_keep(&lib->compact, transaction_node(lib, node_ix));
+			pods[i].node = bt_lib_keep(&lib->compact, bt_lib_node_name(lib, node_ix));
 			placed_n++;
 		}
 	}
@@ -216,12 +222,12 @@ enum berth_status berth_schedule_pods_by_template(struct berth *berth, const cha
 {
 	struct bt_lib *lib;
 	uint32_t placed_n = 0, node_ix = BT_NO_NODE;
-	enum berth_status status = transaction_enter(berth, true, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, true, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
 	}
-	uint32_t pod_ix = find_any(lib, pod_namespace, name), copy_ix = BT_NO_POD;
+	uint32_t pod_ix = bt_lib_find_any(lib, pod_namespace, name), copy_ix = BT_NO_POD;
 	if (pod_ix != BT_NO_POD &&
 		!bt_engine_handles(lib->engine, pod_of(lib, pod_ix)->signature->scheduler_name)) {
 		bt_lib_fail(berth, BERTH_NOT_FOUND, "pod %s is of another scheduler", name);
@@ -229,7 +235,7 @@ enum berth_status berth_schedule_pods_by_template(struct berth *berth, const cha
 	}
 	if (pod_ix == BT_NO_POD) {
 		bt_lib_leave(lib);
-		return not_found(name);
+		return bt_lib_not_found(name);
 	}
 	do {
 		/* One by one, so that the copy that fits nowhere does not stay. */
@@ -258,14 +264,14 @@ static enum berth_status set_present(
 	struct berth *berth, const char *pod_namespace, const char *name, bool present)
 {
 	struct bt_lib *lib;
-	enum berth_status status = transaction_enter(berth, true, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, true, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
 	}
-	uint32_t pod_ix = find_any(lib, pod_namespace, name);
+	uint32_t pod_ix = bt_lib_find_any(lib, pod_namespace, name);
 	if (pod_ix == BT_NO_POD) {
-		status = not_found(name);
+		status = bt_lib_not_found(name);
 	} else if (pod_of(lib, pod_ix)->node_ix == BT_NO_NODE ||
 		   bt_transaction_has_evicted(lib->engine, pod_ix) != present) {
 		status = bt_lib_fail(berth, BERTH_NOT_FOUND, "pod %s is %s", name,
@@ -300,7 +306,7 @@ static uint32_t find_node(struct bt_lib *lib, const char *name)
 				: BT_NO_NODE;
 
 	if (node_ix == BT_NO_NODE) {
-		bt_lib_fail(lib->handle, not_found(name), "there is no node %s", name ? name : "NULL");
+		bt_lib_fail(lib->handle, bt_lib_not_found(name), "there is no node %s", name ? name : "NULL");
 	}
 	return node_ix;
 }
@@ -308,14 +314,14 @@ static uint32_t find_node(struct bt_lib *lib, const char *name)
 static enum berth_status set_closed(struct berth *berth, const char *name, bool closed)
 {
 	struct bt_lib *lib;
-	enum berth_status status = transaction_enter(berth, true, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, true, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
 	}
 	uint32_t node_ix = find_node(lib, name);
 	if (node_ix == BT_NO_NODE) {
-		status = not_found(name);
+		status = bt_lib_not_found(name);
 	} else if (bt_engine_cache(lib->engine)->view.snapshot->nodes[node_ix].unschedulable != closed) {
 		bt_transaction_close_node(lib->engine, node_ix, closed);
 	}
@@ -336,7 +342,7 @@ enum berth_status berth_uncordon_node(struct berth *berth, const char *name)
 enum berth_status berth_restrict_nodes(struct berth *berth, const char *const *nodes, uint32_t n)
 {
 	struct bt_lib *lib;
-	enum berth_status status = transaction_enter(berth, true, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, true, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
@@ -347,7 +353,7 @@ enum berth_status berth_restrict_nodes(struct berth *berth, const char *const *n
 	}
 	for (uint32_t i = 0; i < n && status == BERTH_OK; i++) {
 		node_ixs[i] = find_node(lib, nodes[i]);
-		status = node_ixs[i] == BT_NO_NODE ? not_found(nodes[i]) : BERTH_OK;
+		status = node_ixs[i] == BT_NO_NODE ? bt_lib_not_found(nodes[i]) : BERTH_OK;
 	}
 	if (status == BERTH_OK && !bt_transaction_restrict(lib->engine, node_ixs, n)) {
 		status =
@@ -384,7 +390,7 @@ enum berth_status berth_each_node(
 {
 	struct bt_lib *lib;
 	struct bt_lib_frame frame;
-	enum berth_status status = transaction_enter(berth, false, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, false, &lib);
 	bool goes_on = true;
 
 	if (status == BERTH_OK && !visit) {
@@ -400,9 +406,9 @@ enum berth_status berth_each_node(
 		if (bt_bitmap_test(snapshot->live, i)) {
 			bt_arena_reset(&lib->compact);
 			struct berth_node_state node = {
-				.name = bt_lib_keep(&lib->compact, transaction_node(lib, i)),
+				.name = bt_lib_keep(&lib->compact, bt_lib_node_name(lib, i)),
 				.unschedulable = snapshot->nodes[i].unschedulable,
-				.user = bt_lib_node_user(lib, transaction_node(lib, i))};
+				.user = bt_lib_node_user(lib, bt_lib_node_name(lib, i))};
 
 			node.usage = usage_of(lib, i, &node.usage_n);
 			goes_on = visit(context, &node);
@@ -419,7 +425,7 @@ enum berth_status berth_each_pod(struct berth *berth,
 {
 	struct bt_lib *lib;
 	struct bt_lib_frame frame;
-	enum berth_status status = transaction_enter(berth, false, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, false, &lib);
 	bool goes_on = true;
 
 	if (status == BERTH_OK && !visit) {
