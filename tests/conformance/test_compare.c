@@ -38,7 +38,7 @@ static bool histories_agree(const char *want, const char *got)
 	return agree(&answers_of_histories, want, got);
 }
 
-static void what_is_equal_agrees_and_what_differs_does_not(void **state)
+static void equal_answers_agree_and_different_ones_do_not(void **state)
 {
 	(void)state;
 	assert_true(verdicts_agree(VERDICT(",\"best\":[\"n1\"]"), VERDICT(",\"best\":[\"n1\"]")));
@@ -144,7 +144,7 @@ static void a_member_that_is_not_known_is_no_agreement(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_equal_agrees_and_what_differs_does_not),
+		cmocka_unit_test(equal_answers_agree_and_different_ones_do_not),
 		cmocka_unit_test(a_pod_left_to_chance_agrees_with_anything),
 		cmocka_unit_test(any_of_the_plugins_that_gate_a_pod_may_be_named),
 		cmocka_unit_test(any_of_the_outcomes_of_preemption_that_were_seen_is_right),

@@ -264,7 +264,7 @@ static void end_look(struct history *h, struct look *look)
 	}
 }
 
-static void versions_are_what_arrays_say_and_stay_as_long_as_somebody_looks(void **state)
+static void versions_match_arrays_and_live_while_they_are_read(void **state)
 {
 	struct history *h = bt_mem_zalloc(1, sizeof(*h));
 	char name[16];
@@ -307,7 +307,7 @@ static void versions_are_what_arrays_say_and_stay_as_long_as_somebody_looks(void
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(versions_are_what_arrays_say_and_stay_as_long_as_somebody_looks),
+		cmocka_unit_test(versions_match_arrays_and_live_while_they_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,7 +132,7 @@ static void run(struct work *work)
 }
 
 /* EDGE resources.n, EDGE signatures.slot, EDGE signatures.table. */
-static void equal_pods_have_one_signature_whoever_describes_them(void **state)
+static void equal_pods_have_one_signature_from_any_thread(void **state)
 {
 	struct work work = {.seed = seed_of_test()};
 
@@ -153,7 +153,7 @@ static void also_when_threads_are_delayed_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_pods_have_one_signature_whoever_describes_them),
+		cmocka_unit_test(equal_pods_have_one_signature_from_any_thread),
 		cmocka_unit_test(also_when_threads_are_delayed_anywhere),
 	};
 

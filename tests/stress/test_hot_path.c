@@ -168,7 +168,7 @@ static void measure(struct scene *scene)
 	assert_int_equal(system_call_n, 0);
 }
 
-static void nothing_is_allocated_locked_logged_or_asked_of_the_kernel(void **state)
+static void no_allocation_lock_log_or_system_call_happens(void **state)
 {
 	struct scene scene;
 
@@ -219,7 +219,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_are_counted),
-		cmocka_unit_test(nothing_is_allocated_locked_logged_or_asked_of_the_kernel),
+		cmocka_unit_test(no_allocation_lock_log_or_system_call_happens),
 		cmocka_unit_test(spread_and_affinity_neither),
 	};
 

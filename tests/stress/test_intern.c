@@ -167,7 +167,7 @@ static void held_numbers_mean_their_strings(void **state)
 	print_message("%lu steps\n", (unsigned long)bt_load_relaxed(&work.step_n));
 }
 
-static void also_while_many_strings_come_and_go(void **state)
+static void references_stay_valid_while_many_strings_are_added_and_freed(void **state)
 {
 	struct work work = {.seed = seed_of_test(), .steps_max = UINT64_MAX, .floods = true};
 
@@ -202,7 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(held_numbers_mean_their_strings),
-		cmocka_unit_test(also_while_many_strings_come_and_go),
+		cmocka_unit_test(references_stay_valid_while_many_strings_are_added_and_freed),
 		cmocka_unit_test(also_when_threads_are_delayed_anywhere),
 		cmocka_unit_test(also_when_one_is_held_at_any_point),
 	};

@@ -233,7 +233,7 @@ static void right_comes_and_follows(struct words *words)
 }
 
 /* EDGE rcu.alone. */
-static void a_reader_that_just_came_is_not_overlooked(void **state)
+static void a_new_reader_is_noticed(void **state)
 {
 	(void)state;
 	assert_int_equal(count_forbidden(left_replaces_and_looks_for_readers, right_comes_and_follows,
@@ -384,7 +384,7 @@ static bool both_saw(const struct words *words)
 	return words->left_saw && words->right_saw;
 }
 
-static void nobody_sees_a_store_that_waited_for_its_own(void **state)
+static void neither_load_sees_the_store_that_follows_the_other_load(void **state)
 {
 	(void)state;
 	assert_int_equal(
@@ -398,12 +398,12 @@ int main(void)
 		cmocka_unit_test(the_asymmetric_fence_forbids_that_neither_sees_the_other),
 		cmocka_unit_test(two_full_fences_forbid_that_neither_sees_the_other),
 		cmocka_unit_test(a_waiter_that_missed_the_change_has_been_woken),
-		cmocka_unit_test(a_reader_that_just_came_is_not_overlooked),
+		cmocka_unit_test(a_new_reader_is_noticed),
 		cmocka_unit_test(every_release_carries_what_was_written_before),
 		cmocka_unit_test(every_acquire_receives_what_was_written_before),
 		cmocka_unit_test(a_ring_carries_what_was_written_before_the_push),
 		cmocka_unit_test(a_published_pointer_leads_to_a_whole_object),
-		cmocka_unit_test(nobody_sees_a_store_that_waited_for_its_own),
+		cmocka_unit_test(neither_load_sees_the_store_that_follows_the_other_load),
 	};
 
 	seed = seed_of_test();

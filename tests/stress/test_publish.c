@@ -241,7 +241,7 @@ static void run_world(void *context)
 }
 
 /* EDGE snap.live. */
-static void every_version_is_whole_as_long_as_somebody_looks(void **state)
+static void every_version_is_complete_while_it_is_read(void **state)
 {
 	uint64_t seed = seed_of_test();
 
@@ -276,7 +276,7 @@ static void also_when_one_is_held_at_any_point(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_version_is_whole_as_long_as_somebody_looks),
+		cmocka_unit_test(every_version_is_complete_while_it_is_read),
 		cmocka_unit_test(also_when_threads_are_delayed_anywhere),
 		cmocka_unit_test(also_when_one_is_held_at_any_point),
 	};

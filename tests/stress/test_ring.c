@@ -212,7 +212,7 @@ static void check_flows(bool delayed)
 }
 
 /* EDGE ring.tail, EDGE ring.head. */
-static void every_entry_comes_out_once_whole_and_in_order(void **state)
+static void every_entry_is_popped_once_whole_and_in_order(void **state)
 {
 	(void)state;
 	check_flows(false);
@@ -353,7 +353,7 @@ static void a_producer_always_learns_that_it_was_abandoned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_entry_comes_out_once_whole_and_in_order),
+		cmocka_unit_test(every_entry_is_popped_once_whole_and_in_order),
 		cmocka_unit_test(also_when_threads_are_delayed_anywhere),
 		cmocka_unit_test(also_when_one_is_held_at_any_point),
 		cmocka_unit_test(nothing_is_left_behind_when_a_ring_closes),

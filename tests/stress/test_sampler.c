@@ -67,7 +67,7 @@ static void profile(void *context, uint32_t ix)
 	bt_buf_fini(&why);
 }
 
-static void profiles_are_whole_whenever_signals_come(void **state)
+static void profiles_are_complete_whenever_signals_arrive(void **state)
 {
 	struct stress_team team = {.member_n = 0};
 	struct bt_buf out = {0};
@@ -90,7 +90,7 @@ static void profiles_are_whole_whenever_signals_come(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(profiles_are_whole_whenever_signals_come),
+		cmocka_unit_test(profiles_are_complete_whenever_signals_arrive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

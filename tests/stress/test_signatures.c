@@ -158,7 +158,7 @@ static void run(void *context)
 }
 
 /* EDGE signatures.slot, EDGE signatures.state, EDGE signatures.table. */
-static void what_is_held_is_what_it_was_made_of(void **state)
+static void referenced_signatures_keep_their_contents(void **state)
 {
 	struct work work = {.seed = seed_of_test(), .steps_max = UINT64_MAX};
 
@@ -193,7 +193,7 @@ static void also_when_one_is_held_at_any_point(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_held_is_what_it_was_made_of),
+		cmocka_unit_test(referenced_signatures_keep_their_contents),
 		cmocka_unit_test(also_when_threads_are_delayed_anywhere),
 		cmocka_unit_test(also_when_one_is_held_at_any_point),
 	};

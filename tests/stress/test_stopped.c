@@ -233,7 +233,7 @@ static void a_thread_that_is_held_at_work_is_named_and_loses_nothing(void **stat
 	}
 }
 
-static void nobody_is_named_who_has_nothing_to_do(void **state)
+static void idle_threads_are_not_named(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	int64_t end_ns = bt_clock_monotonic_ns() + 4 * STALL_NS;
@@ -257,7 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_that_a_debugger_has_stopped_is_named_and_loses_nothing),
 		cmocka_unit_test(a_thread_that_is_held_at_work_is_named_and_loses_nothing),
-		cmocka_unit_test(nobody_is_named_who_has_nothing_to_do),
+		cmocka_unit_test(idle_threads_are_not_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

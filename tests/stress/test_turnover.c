@@ -270,7 +270,7 @@ static struct bt_pipeline *make_pipeline(const struct bt_config *config)
 	return pipeline;
 }
 
-static void what_is_in_use_follows_what_is_there(void **state)
+static void the_plugins_in_use_follow_the_objects(void **state)
 {
 	struct peak early = {0}, late = {0};
 	struct bt_config config;
@@ -365,7 +365,7 @@ static void nor_with_threads_do_slots_and_names_grow(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_in_use_follows_what_is_there),
+		cmocka_unit_test(the_plugins_in_use_follow_the_objects),
 		cmocka_unit_test(nor_with_threads_do_slots_and_names_grow),
 	};
 

@@ -51,14 +51,14 @@ static bool describe_removal(struct bt_cache *cache, enum bt_kind kind,
 	return bt_devices_describe_removal(cache->devices, kind, object->namespace_, object->name, out);
 }
 
-static void an_update_says_what_it_changes(void **state)
+static void an_update_names_its_changes(void **state)
 {
 	const struct change_way way = {bt_ingest_devices, describe, describe_removal};
 
 	assert_changes(*state, &way, rows, COUNT_OF(rows));
 }
 
-static void what_is_needed_of_a_claim_and_a_class_is_known(void **state)
+static void the_used_fields_of_claims_and_classes_are_decoded(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_cluster_event_object described;
@@ -78,8 +78,8 @@ static void what_is_needed_of_a_claim_and_a_class_is_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(an_update_says_what_it_changes),
-		FIXTURE_TEST(what_is_needed_of_a_claim_and_a_class_is_known),
+		FIXTURE_TEST(an_update_names_its_changes),
+		FIXTURE_TEST(the_used_fields_of_claims_and_classes_are_decoded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

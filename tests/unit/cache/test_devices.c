@@ -168,7 +168,7 @@ static struct bt_device_choice choose(struct fixture *f, const struct bt_device_
 
 #define CLAIMING "resourceClaims: [{name: x, resourceClaimName: c}]"
 
-static void what_a_pod_assumes_is_its_claims_when_it_is_kept(void **state)
+static void a_kept_pod_owns_its_assumed_claims(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_signature *signature = fixture_signature(f, CLAIMING);
@@ -204,7 +204,7 @@ static void what_a_pod_assumes_is_its_claims_when_it_is_kept(void **state)
 	assert_false(use_of(f, "p", "a").allocated);
 }
 
-static void what_is_reverted_was_never_there(void **state)
+static void a_reverted_assumption_leaves_no_trace(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_consumed consumed = {fixture_name(f, "m"), 5 * GIGA};
@@ -290,7 +290,7 @@ static bool let_go(struct fixture *f, uint32_t pod_ix)
 		f->cache->devices, pod_ix, fixture_name(f, "default"), fixture_name(f, "c"), &claim_ix);
 }
 
-static void what_is_shown_of_a_claim_before_its_allocation_does_not_take_that_back(void **state)
+static void a_claim_event_older_than_the_allocation_does_not_revert_it(void **state)
 {
 	struct fixture *f = *state;
 
@@ -309,7 +309,7 @@ static void what_is_shown_of_a_claim_before_its_allocation_does_not_take_that_ba
 	assert_false(let_go(f, 7));
 }
 
-static void what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free(void **state)
+static void a_kept_allocation_ends_with_its_pod_once_shown_as_free(void **state)
 {
 	struct fixture *f = *state;
 
@@ -329,7 +329,7 @@ static void what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free(void 
 }
 
 /* It was allocated and deallocated again before the binder's answer. */
-static void what_was_shown_while_it_was_pending_is_not_allocated_again(void **state)
+static void a_claim_shown_allocated_while_pending_is_not_allocated_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -371,7 +371,7 @@ static void a_share_that_is_shown_while_it_is_pending_stays_when_the_binder_answ
 	assert_int_equal(use_of(f, "p", "a").share_n, 0);
 }
 
-static void another_claim_of_the_name_begins_anew(void **state)
+static void a_recreated_claim_starts_over(void **state)
 {
 	struct fixture *f = *state;
 	static const char other[] =
@@ -434,7 +434,7 @@ static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved
 	return ix;
 }
 
-static void what_a_binder_has_written_counts_until_as_young_a_claim_is_shown(void **state)
+static void a_binders_claim_counts_until_the_watch_shows_as_new_a_version(void **state)
 {
 	struct fixture *f = *state;
 
@@ -469,7 +469,7 @@ static void a_claim_that_has_changed_since_it_was_written_is_as_it_was_shown(voi
 	assert_int_equal(claim_of(f, "c")->reserved_n, 0);
 }
 
-static void what_is_shown_before_the_binder_answers_is_no_news(void **state)
+static void a_bound_pod_shown_before_the_binders_answer_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_written_claim written = {
@@ -499,7 +499,7 @@ static void a_claim_of_a_binding_that_failed_stays_allocated_but_is_nobodys(void
 	assert_false(claim_of(f, "c")->allocated || use_of(f, "p", "a").allocated);
 }
 
-static void what_was_written_of_a_claim_that_has_gone_is_nothing_to_its_successor(void **state)
+static void a_deleted_claims_writes_do_not_affect_a_recreated_one(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_device_result result = result_for(f, "a");
@@ -555,7 +555,7 @@ static void the_claim_for_extended_resources_has_the_name_that_it_was_given(void
 	}
 }
 
-static void as_many_pods_as_come_reserve_a_claim(void **state)
+static void any_number_of_pods_can_reserve_a_claim(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_signature *signature = fixture_signature(f, CLAIMING);
@@ -656,7 +656,7 @@ static void a_pool_needs_all_slices_of_its_newest_generation(void **state)
 	assert_int_equal(pools_of(f, n2)->items[0].slice_n, 2);
 }
 
-static void pools_come_by_driver_and_name_and_those_with_binding_conditions_last(void **state)
+static void pools_are_ordered_by_driver_and_name_and_those_with_binding_conditions_last(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n1 = fixture_node(f, "name: n1", "", "");
@@ -817,7 +817,7 @@ static void an_answer_is_kept_until_the_slice_changes(void **state)
 	assert_int_equal(asked_n, 5);
 }
 
-static void a_device_that_is_shown_no_more_is_asked_about_as_it_was(void **state)
+static void a_device_missing_from_slices_is_evaluated_as_before(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_buf why = {0};
@@ -879,7 +879,7 @@ static const char *derived_of(struct fixture *f, const char *expression, uint32_
 	return bt_intern_str(f->cache->dictionary->intern, (uint32_t)value->items[0]).ptr;
 }
 
-static void what_is_derived_is_kept_by_expression_and_device(void **state)
+static void derived_attributes_are_cached_by_expression_and_device(void **state)
 {
 	struct fixture *f = *state;
 
@@ -900,7 +900,7 @@ static void what_is_derived_is_kept_by_expression_and_device(void **state)
 }
 
 /* This many are cached; then all are dropped at the start of a cycle, with their texts. */
-static void what_is_derived_is_bounded(void **state)
+static void the_cache_of_derived_attributes_is_bounded(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_intern *intern = f->cache->dictionary->intern;
@@ -1009,7 +1009,7 @@ static void a_device_is_known_as_long_as_a_claim_or_a_slice_has_it(void **state)
 	assert_false(is_known(f, "own-device"));
 }
 
-static void what_was_found_for_a_pod_outlives_slices_and_nodes(void **state)
+static void an_allocation_outlives_slices_and_nodes(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_signature *signature = fixture_signature(f, CLAIMING);
@@ -1079,43 +1079,43 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(devices_and_pools_end_with_their_slices),
 		FIXTURE_TEST(a_device_is_known_as_long_as_a_claim_or_a_slice_has_it),
-		FIXTURE_TEST(what_was_found_for_a_pod_outlives_slices_and_nodes),
+		FIXTURE_TEST(an_allocation_outlives_slices_and_nodes),
 		FIXTURE_TEST(expressions_end_with_their_claims_and_answers_stay_right),
 		FIXTURE_TEST(a_device_is_allocated_as_long_as_a_claim_has_it),
 		FIXTURE_TEST(admin_access_takes_no_device),
 		FIXTURE_TEST(shares_of_a_device_add_up),
 		FIXTURE_TEST(without_its_gate_a_share_is_the_whole_device),
-		FIXTURE_TEST(what_a_pod_assumes_is_its_claims_when_it_is_kept),
-		FIXTURE_TEST(what_is_reverted_was_never_there),
+		FIXTURE_TEST(a_kept_pod_owns_its_assumed_claims),
+		FIXTURE_TEST(a_reverted_assumption_leaves_no_trace),
 		FIXTURE_TEST(a_claim_that_goes_while_it_is_pending_leaves_nothing),
 		FIXTURE_TEST(a_claim_that_a_pod_names_twice_gives_its_place_back_once),
-		FIXTURE_TEST(what_is_shown_of_a_claim_before_its_allocation_does_not_take_that_back),
-		FIXTURE_TEST(what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free),
-		FIXTURE_TEST(what_was_shown_while_it_was_pending_is_not_allocated_again),
+		FIXTURE_TEST(a_claim_event_older_than_the_allocation_does_not_revert_it),
+		FIXTURE_TEST(a_kept_allocation_ends_with_its_pod_once_shown_as_free),
+		FIXTURE_TEST(a_claim_shown_allocated_while_pending_is_not_allocated_again),
 		FIXTURE_TEST(a_share_that_is_shown_while_it_is_pending_stays_when_the_binder_answers),
-		FIXTURE_TEST(another_claim_of_the_name_begins_anew),
-		FIXTURE_TEST(what_a_binder_has_written_counts_until_as_young_a_claim_is_shown),
+		FIXTURE_TEST(a_recreated_claim_starts_over),
+		FIXTURE_TEST(a_binders_claim_counts_until_the_watch_shows_as_new_a_version),
 		FIXTURE_TEST(a_claim_that_has_changed_since_it_was_written_is_as_it_was_shown),
-		FIXTURE_TEST(what_is_shown_before_the_binder_answers_is_no_news),
+		FIXTURE_TEST(a_bound_pod_shown_before_the_binders_answer_changes_nothing),
 		FIXTURE_TEST(a_claim_of_a_binding_that_failed_stays_allocated_but_is_nobodys),
-		FIXTURE_TEST(what_was_written_of_a_claim_that_has_gone_is_nothing_to_its_successor),
+		FIXTURE_TEST(a_deleted_claims_writes_do_not_affect_a_recreated_one),
 		FIXTURE_TEST(the_claim_for_extended_resources_has_the_name_that_it_was_given),
-		FIXTURE_TEST(as_many_pods_as_come_reserve_a_claim),
+		FIXTURE_TEST(any_number_of_pods_can_reserve_a_claim),
 		FIXTURE_TEST(extended_resources_get_a_claim_of_their_own),
 		FIXTURE_TEST(slices_of_a_pool_are_live_ones_of_any_generation),
 		FIXTURE_TEST(a_pool_needs_all_slices_of_its_newest_generation),
-		FIXTURE_TEST(pools_come_by_driver_and_name_and_those_with_binding_conditions_last),
+		FIXTURE_TEST(pools_are_ordered_by_driver_and_name_and_those_with_binding_conditions_last),
 		FIXTURE_TEST(a_pool_with_equal_names_or_unknown_counters_is_invalid),
 		FIXTURE_TEST(devices_out_of_reach_still_take_of_the_counters),
 		FIXTURE_TEST(reach_is_decided_by_selectors_and_by_devices),
 		FIXTURE_TEST(of_classes_for_one_resource_the_youngest_serves),
 		FIXTURE_TEST(without_its_gate_no_class_serves),
 		FIXTURE_TEST(an_answer_is_kept_until_the_slice_changes),
-		FIXTURE_TEST(a_device_that_is_shown_no_more_is_asked_about_as_it_was),
+		FIXTURE_TEST(a_device_missing_from_slices_is_evaluated_as_before),
 		FIXTURE_TEST(answers_stay_right_however_many_expressions_there_are),
 		FIXTURE_TEST(a_shared_device_can_be_shown_as_a_single_one),
-		FIXTURE_TEST(what_is_derived_is_kept_by_expression_and_device),
-		FIXTURE_TEST(what_is_derived_is_bounded),
+		FIXTURE_TEST(derived_attributes_are_cached_by_expression_and_device),
+		FIXTURE_TEST(the_cache_of_derived_attributes_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void rare_resources_count_like_others(void **state)
 	assert_unused(usage, first);
 }
 
-static void what_nobody_uses_of_many_rare_resources_takes_no_room(void **state)
+static void unused_rare_resources_take_no_memory(void **state)
 {
 	struct fixture *f = *state;
 	enum { N = 1500 };
@@ -250,7 +250,7 @@ static void the_last_pod_of_a_node_takes_the_place_of_one_that_goes(void **state
 	}
 }
 
-static void usage_survives_a_node_that_goes_and_comes_back(void **state)
+static void usage_survives_the_deletion_and_return_of_a_node(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t node = two_nodes(f);
@@ -314,7 +314,7 @@ static void random_histories_return_to_zero(void **state)
 	assert_int_equal(counts.queued + counts.assumed + counts.scheduled, 0);
 }
 
-static void priorities_that_nobody_has_are_forgotten(void **state)
+static void priorities_without_pods_are_forgotten(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_ledger *ledger = f->cache->ledger;
@@ -338,7 +338,7 @@ static void priorities_that_nobody_has_are_forgotten(void **state)
 	assert_in_range(bt_mem_in_use_bytes(), 0, bytes + 4096);
 }
 
-static void a_priority_whose_pods_have_gone_comes_back_as_its_own(void **state)
+static void a_priority_without_pods_can_be_used_again(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_ledger *ledger = f->cache->ledger;
@@ -785,7 +785,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(an_assumed_pod_counts_until_it_is_forgotten),
 		FIXTURE_TEST(rare_resources_count_like_others),
-		FIXTURE_TEST(what_nobody_uses_of_many_rare_resources_takes_no_room),
+		FIXTURE_TEST(unused_rare_resources_take_no_memory),
 		FIXTURE_TEST(a_confirmed_pod_counts_until_it_is_removed),
 		FIXTURE_TEST(a_removed_assumption_has_ended),
 		FIXTURE_TEST(a_pod_that_names_its_node_is_scheduled),
@@ -794,11 +794,11 @@ int main(void)
 		FIXTURE_TEST(a_port_that_two_pods_hold_is_free_when_one_goes),
 		FIXTURE_TEST(pods_wait_for_nodes_that_are_not_known_yet),
 		FIXTURE_TEST(the_last_pod_of_a_node_takes_the_place_of_one_that_goes),
-		FIXTURE_TEST(usage_survives_a_node_that_goes_and_comes_back),
+		FIXTURE_TEST(usage_survives_the_deletion_and_return_of_a_node),
 		FIXTURE_TEST(each_change_is_in_the_journal),
 		FIXTURE_TEST(random_histories_return_to_zero),
-		FIXTURE_TEST(priorities_that_nobody_has_are_forgotten),
-		FIXTURE_TEST(a_priority_whose_pods_have_gone_comes_back_as_its_own),
+		FIXTURE_TEST(priorities_without_pods_are_forgotten),
+		FIXTURE_TEST(a_priority_without_pods_can_be_used_again),
 		FIXTURE_TEST(gates_and_signatures_go_with_their_pods),
 		FIXTURE_TEST(pods_are_what_they_were_when_room_is_given_up),
 		FIXTURE_TEST(a_pod_that_gets_another_index_keeps_its_place_on_its_node),

@@ -91,7 +91,7 @@ static void a_removed_namespace_has_no_labels_and_its_index_is_used_again(void *
 	bt_namespaces_fini(&namespaces);
 }
 
-static void a_namespace_that_comes_back_without_labels_is_a_change(void **state)
+static void a_namespace_recreated_without_labels_is_a_change(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_namespaces namespaces = {0};
@@ -109,7 +109,7 @@ int main(void)
 		FIXTURE_TEST(only_other_labels_are_a_change),
 		FIXTURE_TEST(labels_that_were_replaced_keep_no_names),
 		FIXTURE_TEST(a_removed_namespace_has_no_labels_and_its_index_is_used_again),
-		FIXTURE_TEST(a_namespace_that_comes_back_without_labels_is_a_change),
+		FIXTURE_TEST(a_namespace_recreated_without_labels_is_a_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static bool alike(struct fixture *f, struct words old, struct words new, uint32_
 	return same;
 }
 
-static void a_description_says_what_the_object_says(void **state)
+static void a_description_has_the_values_of_the_object(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_node_desc *d = describe(
@@ -185,7 +185,7 @@ static void a_heartbeat_is_alike_for_decisions_and_an_event_for_hints(void **sta
 	}
 }
 
-static void whatever_else_decisions_read_makes_a_difference(void **state)
+static void every_other_field_that_decisions_read_changes_the_signature(void **state)
 {
 	static const struct row rows[] = {
 		{{"labels: {a: b}", "", ""}, {"labels: {a: c}", "", ""}, BT_UPDATE_NODE_LABEL},
@@ -283,11 +283,11 @@ static void names_go_with_the_last_description_that_has_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(a_description_says_what_the_object_says),
+		FIXTURE_TEST(a_description_has_the_values_of_the_object),
 		FIXTURE_TEST(an_image_has_the_size_of_its_first_entry),
 		FIXTURE_TEST(an_empty_node_has_a_description),
 		FIXTURE_TEST(a_heartbeat_is_alike_for_decisions_and_an_event_for_hints),
-		FIXTURE_TEST(whatever_else_decisions_read_makes_a_difference),
+		FIXTURE_TEST(every_other_field_that_decisions_read_changes_the_signature),
 		FIXTURE_TEST(features_behind_a_later_name_are_not_seen),
 		FIXTURE_TEST(facts_outlive_the_description),
 		FIXTURE_TEST(names_go_with_the_last_description_that_has_them),

@@ -42,7 +42,7 @@ static void zones_take_turns_until_they_are_empty(void **state)
 	bt_node_order_fini(&order);
 }
 
-static void a_zone_that_was_empty_comes_last(void **state)
+static void a_zone_that_was_empty_is_last(void **state)
 {
 	struct bt_node_order order = three_zones();
 
@@ -55,7 +55,7 @@ static void a_zone_that_was_empty_comes_last(void **state)
 }
 
 /* As upstream, whose list is rebuilt when a node is added or removed. */
-static void a_change_of_zone_shows_with_the_next_node_that_comes_or_goes(void **state)
+static void a_changed_zone_counts_once_a_node_is_added_or_removed(void **state)
 {
 	struct bt_node_order order = three_zones();
 
@@ -98,8 +98,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(zones_take_turns_until_they_are_empty),
-		cmocka_unit_test(a_zone_that_was_empty_comes_last),
-		cmocka_unit_test(a_change_of_zone_shows_with_the_next_node_that_comes_or_goes),
+		cmocka_unit_test(a_zone_that_was_empty_is_last),
+		cmocka_unit_test(a_changed_zone_counts_once_a_node_is_added_or_removed),
 		cmocka_unit_test(a_node_that_is_there_keeps_its_place),
 		cmocka_unit_test(a_node_that_gets_another_slot_keeps_its_place),
 	};

@@ -154,7 +154,7 @@ static void pass(struct fixture *f, int first, int end)
 	}
 }
 
-static void names_that_come_and_go_share_slots(void **state)
+static void freed_names_are_reused_as_slots(void **state)
 {
 	struct fixture *f = *state;
 
@@ -173,7 +173,7 @@ static void names_that_come_and_go_share_slots(void **state)
 	bt_published_end(&published);
 }
 
-static void who_looks_finds_a_node_whose_slot_is_another_ones_by_now(void **state)
+static void a_reader_finds_a_node_whose_slot_was_reused(void **state)
 {
 	struct fixture *f = *state;
 	char name[16];
@@ -209,7 +209,7 @@ static void who_looks_finds_a_node_whose_slot_is_another_ones_by_now(void **stat
 	bt_delta_drop(&gone);
 }
 
-static void what_nobody_knows_cannot_go(void **state)
+static void removing_an_unknown_node_has_no_effect(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_delta delta = take(f, removal(f, "n1"));
@@ -296,7 +296,7 @@ static void a_change_copies_one_path_and_a_batch_each_chunk_once(void **state)
 	}
 }
 
-static void a_delta_that_nobody_publishes_is_given_up_whole(void **state)
+static void a_delta_that_is_not_published_is_freed_whole(void **state)
 {
 	/* For the leak checker. */
 	struct bt_delta delta = describe(*state, "n1", 1), gone = removal(*state, "n1");
@@ -311,13 +311,13 @@ int main(void)
 		FIXTURE_TEST(nothing_is_seen_before_it_is_published),
 		FIXTURE_TEST(a_delta_brings_back_what_it_replaces),
 		FIXTURE_TEST(a_node_that_is_gone_is_not_found_and_keeps_its_slot),
-		FIXTURE_TEST(names_that_come_and_go_share_slots),
-		FIXTURE_TEST(who_looks_finds_a_node_whose_slot_is_another_ones_by_now),
-		FIXTURE_TEST(what_nobody_knows_cannot_go),
+		FIXTURE_TEST(freed_names_are_reused_as_slots),
+		FIXTURE_TEST(a_reader_finds_a_node_whose_slot_was_reused),
+		FIXTURE_TEST(removing_an_unknown_node_has_no_effect),
 		FIXTURE_TEST(publishing_nothing_makes_no_version),
 		FIXTURE_TEST(many_nodes_are_found_by_slot_and_by_name),
 		FIXTURE_TEST(a_change_copies_one_path_and_a_batch_each_chunk_once),
-		FIXTURE_TEST(a_delta_that_nobody_publishes_is_given_up_whole),
+		FIXTURE_TEST(a_delta_that_is_not_published_is_freed_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

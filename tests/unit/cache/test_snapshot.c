@@ -140,7 +140,7 @@ static void stay(struct fixture *f, int n)
 	}
 }
 
-static void slots_of_nodes_that_have_gone_are_given_anew(void **state)
+static void slots_of_deleted_nodes_are_reused(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_snapshot *s = snapshot_of(f);
@@ -529,7 +529,7 @@ static void a_change_of_images_leaves_the_version_and_stamps_those_that_changed(
 	assert_int_equal(s->version, version);
 }
 
-static void what_no_node_has_makes_room(void **state)
+static void taints_zones_and_images_without_nodes_are_freed(void **state)
 {
 	struct fixture *f = *state;
 	char spec[96], status[96], metadata[96];
@@ -683,7 +683,7 @@ static void one_name_in_two_regions_is_two_zones(void **state)
 	assert_order(f, "a1 s1 a2");
 }
 
-static void too_many_resource_names_are_said_and_the_node_is_there(void **state)
+static void too_many_resource_names_are_reported_and_the_node_is_added(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_buf status = {0};
@@ -774,7 +774,7 @@ int main(void)
 		FIXTURE_TEST(a_removed_node_reads_as_zero_and_keeps_its_slot),
 		FIXTURE_TEST(a_name_has_its_slot_before_its_node),
 		FIXTURE_TEST(the_nodes_that_pods_name_get_slots),
-		FIXTURE_TEST(slots_of_nodes_that_have_gone_are_given_anew),
+		FIXTURE_TEST(slots_of_deleted_nodes_are_reused),
 		FIXTURE_TEST(slots_behind_the_last_node_are_there_no_more),
 		FIXTURE_TEST(few_slots_among_many_are_left_as_they_are),
 		FIXTURE_TEST(names_end_with_their_slots),
@@ -790,11 +790,11 @@ int main(void)
 		FIXTURE_TEST(a_heartbeat_leaves_the_version),
 		FIXTURE_TEST(an_image_keeps_the_size_of_the_first_node_while_one_has_it),
 		FIXTURE_TEST(a_change_of_images_leaves_the_version_and_stamps_those_that_changed),
-		FIXTURE_TEST(what_no_node_has_makes_room),
+		FIXTURE_TEST(taints_zones_and_images_without_nodes_are_freed),
 		FIXTURE_TEST(memory_stays_when_nodes_flap),
 		FIXTURE_TEST(zones_take_turns),
 		FIXTURE_TEST(one_name_in_two_regions_is_two_zones),
-		FIXTURE_TEST(too_many_resource_names_are_said_and_the_node_is_there),
+		FIXTURE_TEST(too_many_resource_names_are_reported_and_the_node_is_added),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

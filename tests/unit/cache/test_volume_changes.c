@@ -71,14 +71,14 @@ static bool describe_removal(struct bt_cache *cache, enum bt_kind kind,
 	return bt_volumes_describe_removal(cache->volumes, kind, object->namespace_, object->name, out);
 }
 
-static void an_update_says_what_it_changes(void **state)
+static void an_update_names_its_changes(void **state)
 {
 	const struct change_way way = {bt_ingest_storage, describe, describe_removal};
 
 	assert_changes(*state, &way, rows, COUNT_OF(rows));
 }
 
-static void an_attachment_that_goes_says_whose_it_was(void **state)
+static void a_deleted_attachment_names_its_volume_and_node(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_cluster_event_object described;
@@ -144,7 +144,7 @@ static void go(struct fixture *f, uint32_t number)
 	}
 }
 
-static void what_has_gone_leaves_neither_names_nor_room(void **state)
+static void deleted_objects_free_their_names_and_memory(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_intern *intern = f->cache->dictionary->intern;
@@ -172,7 +172,7 @@ static void what_has_gone_leaves_neither_names_nor_room(void **state)
 	assert_int_equal(pv->disk.handle, bt_intern_find(intern, bt_str("handle-7")));
 }
 
-static void what_was_copied_means_the_same_while_it_is_retained(void **state)
+static void a_copied_record_stays_valid_while_it_is_retained(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_intern *intern = f->cache->dictionary->intern;
@@ -195,7 +195,7 @@ static void what_was_copied_means_the_same_while_it_is_retained(void **state)
 }
 
 /* A deleted claim stays known by name while a pod on a node uses it, and is found when it is back. */
-static void a_claim_in_use_comes_back_to_its_users(void **state)
+static void a_claim_in_use_is_restored_for_its_users(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_signature *signature = fixture_signature(
@@ -225,12 +225,12 @@ static void a_claim_in_use_comes_back_to_its_users(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(an_update_says_what_it_changes),
-		FIXTURE_TEST(an_attachment_that_goes_says_whose_it_was),
+		FIXTURE_TEST(an_update_names_its_changes),
+		FIXTURE_TEST(a_deleted_attachment_names_its_volume_and_node),
 		FIXTURE_TEST(kinds_that_are_not_kept_are_not_known),
-		FIXTURE_TEST(what_has_gone_leaves_neither_names_nor_room),
-		FIXTURE_TEST(what_was_copied_means_the_same_while_it_is_retained),
-		FIXTURE_TEST(a_claim_in_use_comes_back_to_its_users),
+		FIXTURE_TEST(deleted_objects_free_their_names_and_memory),
+		FIXTURE_TEST(a_copied_record_stays_valid_while_it_is_retained),
+		FIXTURE_TEST(a_claim_in_use_is_restored_for_its_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

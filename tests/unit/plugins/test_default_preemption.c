@@ -155,7 +155,7 @@ static void any_number_of_victims_is_sorted(void **state)
 	}
 }
 
-static void the_first_victim_and_the_oldest_of_the_highest_tell_the_cost(void **state)
+static void the_cost_depends_on_the_first_victim_and_the_oldest_of_the_highest(void **state)
 {
 	const struct bt_victim victims[] = {{.priority = 3, .start_ns = 50}, {.priority = 9, .start_ns = 40},
 		{.priority = 9, .start_ns = 30}, {.priority = 1, .start_ns = 10}};
@@ -212,7 +212,7 @@ int main(void)
 		cmocka_unit_test(with_places_those_that_have_not_started_keep_their_order_too),
 		cmocka_unit_test(many_equals_end_as_upstreams_sort_leaves_them),
 		cmocka_unit_test(any_number_of_victims_is_sorted),
-		cmocka_unit_test(the_first_victim_and_the_oldest_of_the_highest_tell_the_cost),
+		cmocka_unit_test(the_cost_depends_on_the_first_victim_and_the_oldest_of_the_highest),
 		cmocka_unit_test(nodes_are_compared_rule_by_rule),
 		cmocka_unit_test(negative_priorities_still_cost_something),
 	};

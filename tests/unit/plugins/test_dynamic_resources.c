@@ -191,7 +191,7 @@ static void a_claim_that_another_pod_is_getting_makes_the_pod_wait(void **state)
 	assert_string_equal(given(&subject, n1), "a");
 }
 
-static void a_pod_without_claims_is_not_asked_about(void **state)
+static void a_pod_without_claims_skips_the_plugin(void **state)
 {
 	struct fixture *f = *state;
 
@@ -813,7 +813,7 @@ static void an_allocation_that_skips_operations_is_had_where_nodes_can(void **st
 	}
 }
 
-static void devices_choose_their_nodes_where_the_slice_says_so(void **state)
+static void devices_select_their_nodes_in_slices_with_per_device_selection(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n1 = fixture_node(f, "name: n1", "", "");
@@ -827,7 +827,7 @@ static void devices_choose_their_nodes_where_the_slice_says_so(void **state)
 	assert_string_equal(given(&subject, n1), "b c");
 }
 
-static void what_others_have_is_left_to_them(void **state)
+static void devices_of_other_claims_are_not_allocated(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n1 = fixture_node(f, "name: n1", "", "");
@@ -987,7 +987,7 @@ static void gates_take_devices_away(void **state)
 
 /* ---- claims that are allocated ---- */
 
-static void an_allocated_claim_is_had_where_its_selector_says(void **state)
+static void an_allocated_claim_fits_nodes_of_its_selector(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n1 = fixture_node(f, "name: n1", "", ""), n2 = fixture_node(f, "name: n2", "", "");
@@ -1059,7 +1059,7 @@ static struct bt_claim_release release_of(struct fixture *f, const struct subjec
 	return result.release;
 }
 
-static void an_allocation_that_nobody_else_uses_is_taken_back(void **state)
+static void an_allocation_without_other_users_is_released(void **state)
 {
 	static const struct {
 		const char *reserved;
@@ -1094,7 +1094,7 @@ static void an_allocation_that_nobody_else_uses_is_taken_back(void **state)
 
 /* ---- Score ---- */
 
-static void what_is_named_first_is_liked_best(void **state)
+static void the_first_alternative_scores_highest(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n1 = fixture_node(f, "name: n1", "", ""), n2 = fixture_node(f, "name: n2", "", "");
@@ -1171,12 +1171,12 @@ static void comes_from_devices_where_there_is_no_plugin(struct fixture *f)
 	assert_refused(&subject, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "cannot fit resource");
 }
 
-static void an_extended_resource_comes_from_devices_where_there_is_no_plugin(void **state)
+static void an_extended_resource_comes_from_devices_without_a_device_plugin(void **state)
 {
 	comes_from_devices_where_there_is_no_plugin(*state);
 }
 
-static void a_rare_one_comes_from_devices_too(void **state)
+static void a_rare_resource_comes_from_devices_too(void **state)
 {
 	fixture_crowd(*state, BT_FIRST_RARE);
 	comes_from_devices_where_there_is_no_plugin(*state);
@@ -1444,7 +1444,7 @@ static void the_default_is_allowed_beyond_the_range_unless_it_was_computed(void 
 		&nothing, &capacity, bt_capacity_taken(&nothing, &capacity, fractional), fractional));
 }
 
-static void amounts_that_are_none_say_so(void **state)
+static void invalid_amounts_are_reported(void **state)
 {
 	static const struct {
 		const char *subject, *min, *step, *why;
@@ -1629,7 +1629,7 @@ int main(void)
 		FIXTURE_TEST(claims_that_are_not_in_order_keep_a_pod_back),
 		FIXTURE_TEST(requests_that_cannot_be_met_refuse_everywhere),
 		FIXTURE_TEST(a_claim_that_another_pod_is_getting_makes_the_pod_wait),
-		FIXTURE_TEST(a_pod_without_claims_is_not_asked_about),
+		FIXTURE_TEST(a_pod_without_claims_skips_the_plugin),
 		FIXTURE_TEST(the_first_devices_that_do_are_given),
 		FIXTURE_TEST(lists_of_values_are_compared_as_sets),
 		cmocka_unit_test(lists_are_no_values_for_constraints_without_the_gate),
@@ -1644,20 +1644,20 @@ int main(void)
 		cmocka_unit_test(slices_that_differ_in_one_field_have_answers_of_their_own),
 		FIXTURE_TEST(nodes_and_groups_that_differ_have_answers_of_their_own),
 		cmocka_unit_test(an_allocation_that_skips_operations_is_had_where_nodes_can),
-		FIXTURE_TEST(devices_choose_their_nodes_where_the_slice_says_so),
-		FIXTURE_TEST(what_others_have_is_left_to_them),
+		FIXTURE_TEST(devices_select_their_nodes_in_slices_with_per_device_selection),
+		FIXTURE_TEST(devices_of_other_claims_are_not_allocated),
 		FIXTURE_TEST(parts_of_a_device_share_its_counters),
 		FIXTURE_TEST(pools_that_are_not_in_order_are_left_out),
 		FIXTURE_TEST(a_search_that_takes_too_long_fails),
 		FIXTURE_TEST(taints_of_rules_count_beside_those_of_slices),
 		cmocka_unit_test(gates_take_devices_away),
-		FIXTURE_TEST(an_allocated_claim_is_had_where_its_selector_says),
+		FIXTURE_TEST(an_allocated_claim_fits_nodes_of_its_selector),
 		FIXTURE_TEST(a_claim_whose_device_does_not_get_ready_is_not_available),
-		FIXTURE_TEST(an_allocation_that_nobody_else_uses_is_taken_back),
-		FIXTURE_TEST(what_is_named_first_is_liked_best),
+		FIXTURE_TEST(an_allocation_without_other_users_is_released),
+		FIXTURE_TEST(the_first_alternative_scores_highest),
 		FIXTURE_TEST(local_devices_tie_a_claim_to_the_node),
-		FIXTURE_TEST(an_extended_resource_comes_from_devices_where_there_is_no_plugin),
-		FIXTURE_TEST(a_rare_one_comes_from_devices_too),
+		FIXTURE_TEST(an_extended_resource_comes_from_devices_without_a_device_plugin),
+		FIXTURE_TEST(a_rare_resource_comes_from_devices_too),
 		FIXTURE_TEST(a_stale_claim_for_extended_resources_is_deleted),
 		FIXTURE_TEST(containers_share_devices_for_extended_resources),
 		FIXTURE_TEST(fit_leaves_to_devices_what_the_node_has_none_of),
@@ -1666,7 +1666,7 @@ int main(void)
 		cmocka_unit_test(thousandths_are_counted_where_the_range_has_them),
 		cmocka_unit_test(amounts_are_rounded_up_to_a_valid_value),
 		cmocka_unit_test(the_default_is_allowed_beyond_the_range_unless_it_was_computed),
-		cmocka_unit_test(amounts_that_are_none_say_so),
+		cmocka_unit_test(invalid_amounts_are_reported),
 		FIXTURE_TEST(the_search_finds_the_first_of_all_solutions),
 	};
 

@@ -34,7 +34,7 @@ static void a_pod_waits_for_its_group_and_for_enough_members(void **state)
 	expect_gate(*state, (struct bt_group_state){.known = true, .counted = true, .min_count = 3}, NULL);
 }
 
-static void a_gang_whose_members_nobody_counts_is_never_let_in(void **state)
+static void a_gang_without_counted_members_is_never_admitted(void **state)
 {
 	expect_gate(*state, (struct bt_group_state){.known = true, .gang = true},
 		"pod group state not found for pod group default/ring");
@@ -102,7 +102,7 @@ static void a_pod_of_a_workload_waits_for_it_for_its_group_and_for_enough_member
 	expect_gate(*state, group, NULL);
 }
 
-static void permit_says_what_of_a_workload_has_gone(void **state)
+static void permit_reports_deleted_objects_of_a_workload(void **state)
 {
 	struct bt_group_state group = of_workload(*state);
 	struct bt_buf why = {0};
@@ -123,11 +123,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_pod_waits_for_its_group_and_for_enough_members),
-		FIXTURE_TEST(a_gang_whose_members_nobody_counts_is_never_let_in),
+		FIXTURE_TEST(a_gang_without_counted_members_is_never_admitted),
 		FIXTURE_TEST(a_pod_of_a_tree_waits_for_the_whole_tree),
 		FIXTURE_TEST(permit_waits_until_enough_members_have_a_node),
 		FIXTURE_TEST(a_pod_of_a_workload_waits_for_it_for_its_group_and_for_enough_members),
-		FIXTURE_TEST(permit_says_what_of_a_workload_has_gone),
+		FIXTURE_TEST(permit_reports_deleted_objects_of_a_workload),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

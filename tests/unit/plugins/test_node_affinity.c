@@ -99,7 +99,7 @@ static void malformed_preferences_fail_the_scoring(void **state)
 	assert_null(subject.compiled.score_error);
 }
 
-static void the_profiles_affinity_comes_first(void **state)
+static void the_profiles_affinity_is_applied_first(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t without = fixture_node(f, "name: n1", "", ""),
@@ -131,7 +131,7 @@ int main(void)
 		FIXTURE_TEST(names_that_exclude_each_other_refuse_the_pod),
 		FIXTURE_TEST(weights_of_matching_preferences_add_up),
 		FIXTURE_TEST(malformed_preferences_fail_the_scoring),
-		FIXTURE_TEST(the_profiles_affinity_comes_first),
+		FIXTURE_TEST(the_profiles_affinity_is_applied_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

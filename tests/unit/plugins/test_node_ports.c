@@ -22,7 +22,7 @@ static const struct row rows[] = {
 	{"hostPort: 80, hostIP: '::'", "hostPort: 80", true},
 };
 
-static void ports_exclude_each_other_as_upstream_says(void **state)
+static void ports_conflict_as_upstream(void **state)
 {
 	struct fixture *f = *state;
 	char text[256];
@@ -66,7 +66,7 @@ static void pods_without_host_ports_skip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(ports_exclude_each_other_as_upstream_says),
+		FIXTURE_TEST(ports_conflict_as_upstream),
 		FIXTURE_TEST(a_pods_own_ports_may_repeat),
 		FIXTURE_TEST(pods_without_host_ports_skip),
 	};

@@ -34,7 +34,7 @@ static void a_node_is_worth_its_balance_where_a_release_has_it_so(void **state)
 	assert_scores(*state, &as_is, 98, 82);
 }
 
-static void a_pod_that_asks_for_nothing_skips(void **state)
+static void a_pod_without_such_requests_skips_the_plugin(void **state)
 {
 	struct subject subject = compile_pod(
 		*state, PLUGIN, &settings, "containers: [{name: a, resources: {requests: {cpu: '0'}}}]");
@@ -77,7 +77,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(evening_out_is_liked),
 		FIXTURE_TEST(a_node_is_worth_its_balance_where_a_release_has_it_so),
-		FIXTURE_TEST(a_pod_that_asks_for_nothing_skips),
+		FIXTURE_TEST(a_pod_without_such_requests_skips_the_plugin),
 		FIXTURE_TEST(one_resource_is_always_in_balance),
 		FIXTURE_TEST(use_beyond_what_there_is_counts_as_all),
 		FIXTURE_TEST(its_resources_are_what_it_reads),

@@ -52,7 +52,7 @@ static void refusals_carry_their_numbers(void **state)
 	assert_int_equal(rejection.reasons[0].available, 3200);
 }
 
-static void what_is_not_asked_for_is_not_missed(void **state)
+static void resources_that_are_not_requested_may_be_exhausted(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t full = node(f, "n1", "cpu: '1', memory: 1Gi, pods: '10'");
@@ -150,7 +150,7 @@ static void a_falling_shape_truncates_inside(void **state)
 	assert_scores(*state, &settings, 65, 92);
 }
 
-static void scalars_count_only_when_asked_for(void **state)
+static void scalars_count_only_when_requested(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t n = node(f, "n1", "cpu: '4', memory: 8Gi, nvidia.com/gpu: '4', pods: '10'");
@@ -189,7 +189,7 @@ static void nodes_without_any_resource_score_nothing(void **state)
 	assert_int_equal(score(&subject, n), 0);
 }
 
-static void rare_resources_are_asked_about_like_others(void **state)
+static void rare_resources_are_evaluated_like_others(void **state)
 {
 	struct fixture *f = *state;
 
@@ -227,7 +227,7 @@ static void a_name_that_no_node_has_fits_once_one_has_it(void **state)
 	assert_false(passes(&subject, n));
 }
 
-static void pods_that_ask_for_other_rare_names_are_not_the_same(void **state)
+static void pods_that_request_different_rare_names_differ(void **state)
 {
 	struct fixture *f = *state;
 
@@ -264,7 +264,7 @@ static void rare_resources_can_be_ignored_and_scored(void **state)
 	assert_true(passes(&subject, n));
 }
 
-static void what_is_asked_for_and_what_is_scored_is_read(void **state)
+static void requested_and_scored_resources_are_read(void **state)
 {
 	const struct bt_plugin *plugin = &bt_plugin_node_resources_fit;
 	struct subject subject =
@@ -279,20 +279,20 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(every_reason_is_given),
 		FIXTURE_TEST(refusals_carry_their_numbers),
-		FIXTURE_TEST(what_is_not_asked_for_is_not_missed),
+		FIXTURE_TEST(resources_that_are_not_requested_may_be_exhausted),
 		FIXTURE_TEST(the_last_bit_fits),
 		FIXTURE_TEST(extended_resources_can_be_ignored),
 		FIXTURE_TEST(least_allocated_likes_empty_nodes),
 		FIXTURE_TEST(most_allocated_likes_full_nodes),
 		FIXTURE_TEST(a_rising_shape_rounds_to_the_nearest),
 		FIXTURE_TEST(a_falling_shape_truncates_inside),
-		FIXTURE_TEST(scalars_count_only_when_asked_for),
+		FIXTURE_TEST(scalars_count_only_when_requested),
 		FIXTURE_TEST(the_pods_own_part_ignores_pod_level_requests),
 		FIXTURE_TEST(nodes_without_any_resource_score_nothing),
-		FIXTURE_TEST(what_is_asked_for_and_what_is_scored_is_read),
-		FIXTURE_TEST(rare_resources_are_asked_about_like_others),
+		FIXTURE_TEST(requested_and_scored_resources_are_read),
+		FIXTURE_TEST(rare_resources_are_evaluated_like_others),
 		FIXTURE_TEST(a_name_that_no_node_has_fits_once_one_has_it),
-		FIXTURE_TEST(pods_that_ask_for_other_rare_names_are_not_the_same),
+		FIXTURE_TEST(pods_that_request_different_rare_names_differ),
 		FIXTURE_TEST(rare_resources_can_be_ignored_and_scored),
 	};
 

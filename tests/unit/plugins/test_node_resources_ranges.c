@@ -301,7 +301,7 @@ static void filter_and_scores_in_one_are_filter_and_scores(void **state)
 }
 
 /* A lane accepts only scores of its resources, and no amount that is too large. */
-static void what_vectors_do_not_handle_gets_no_lane(void **state)
+static void profiles_that_vectors_do_not_handle_get_no_lane(void **state)
 {
 	const struct bt_resource_sum sum = {.fits = true,
 		.scores = true,
@@ -330,7 +330,7 @@ static void what_vectors_do_not_handle_gets_no_lane(void **state)
 }
 
 /* Two of three resources, or others than the balance uses, make no sum. */
-static void what_is_no_sum_of_two_resources_is_not_described(void **state)
+static void other_scores_than_sums_of_two_resources_have_no_formula(void **state)
 {
 	static const struct bt_fit_resource three[] = {{BT_CPU, 1}, {BT_MEMORY, 1},
 		{BT_EPHEMERAL_STORAGE, 1}},
@@ -381,8 +381,8 @@ int main(void)
 		FIXTURE_TEST(fullness_by_vectors_is_fullness),
 		FIXTURE_TEST(balance_by_vectors_is_balance),
 		FIXTURE_TEST(filter_and_scores_in_one_are_filter_and_scores),
-		cmocka_unit_test(what_vectors_do_not_handle_gets_no_lane),
-		FIXTURE_TEST(what_is_no_sum_of_two_resources_is_not_described),
+		cmocka_unit_test(profiles_that_vectors_do_not_handle_get_no_lane),
+		FIXTURE_TEST(other_scores_than_sums_of_two_resources_have_no_formula),
 		cmocka_unit_test(ordinary_nodes_are_answered_by_vectors),
 	};
 

@@ -494,7 +494,7 @@ static void run_history(void **state, const char *one, const char *other, const 
 	end(&w.t[1]);
 }
 
-static void one_that_says_nothing_decides_as_the_plugin_of_the_tree(void **state)
+static void a_plugin_without_declarations_decides_as_the_built_in_one(void **state)
 {
 	run_history(state, "PriceLabel", "PriceSilent", "{labelName: price, required: true}");
 	assert_int_equal(instance_n, 0);
@@ -507,12 +507,12 @@ static void one_that_depends_on_nodes_decides_as_the_plugin_of_the_tree(void **s
 	assert_int_equal(instance_n, 0);
 }
 
-static void one_that_depends_on_pods_decides_as_if_it_said_nothing(void **state)
+static void a_plugin_that_depends_on_pods_decides_as_without_declarations(void **state)
 {
 	run_history(state, "PowerSilent", "PowerDeclared", NULL);
 }
 
-static void what_it_says_lets_columns_decide(void **state)
+static void its_declarations_let_columns_decide(void **state)
 {
 	static const char *const names[] = {"PriceSilent", "PriceDeclared", "PowerSilent", "PowerDeclared"};
 
@@ -528,7 +528,7 @@ static void what_it_says_lets_columns_decide(void **state)
 	}
 }
 
-static void it_is_shown_what_it_says_alone(void **state)
+static void it_sees_only_the_state_that_it_declares(void **state)
 {
 	struct trial t = begin_with(state, "Team", NULL);
 
@@ -554,7 +554,7 @@ static void it_is_shown_what_it_says_alone(void **state)
 
 /* ---- one without declared dependencies ---- */
 
-static void it_is_asked_about_every_node_in_every_cycle(void **state)
+static void it_is_called_for_every_node_in_every_cycle(void **state)
 {
 	struct trial t = begin_with(state, "Mood", NULL);
 	char name[16];
@@ -576,7 +576,7 @@ static void it_is_asked_about_every_node_in_every_cycle(void **state)
 }
 
 /* Pods are equal except for their names, which it reads; and its state changes without an event. */
-static void what_it_refused_once_it_may_take_later(void **state)
+static void its_refusals_are_not_cached(void **state)
 {
 	struct trial t = begin_with(state, "Mood", NULL);
 
@@ -784,13 +784,13 @@ static void there_is_room_for_eight(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(one_that_says_nothing_decides_as_the_plugin_of_the_tree),
+		FIXTURE_TEST(a_plugin_without_declarations_decides_as_the_built_in_one),
 		FIXTURE_TEST(one_that_depends_on_nodes_decides_as_the_plugin_of_the_tree),
-		FIXTURE_TEST(one_that_depends_on_pods_decides_as_if_it_said_nothing),
-		FIXTURE_TEST(what_it_says_lets_columns_decide),
-		FIXTURE_TEST(it_is_shown_what_it_says_alone),
-		FIXTURE_TEST(it_is_asked_about_every_node_in_every_cycle),
-		FIXTURE_TEST(what_it_refused_once_it_may_take_later),
+		FIXTURE_TEST(a_plugin_that_depends_on_pods_decides_as_without_declarations),
+		FIXTURE_TEST(its_declarations_let_columns_decide),
+		FIXTURE_TEST(it_sees_only_the_state_that_it_declares),
+		FIXTURE_TEST(it_is_called_for_every_node_in_every_cycle),
+		FIXTURE_TEST(its_refusals_are_not_cached),
 		FIXTURE_TEST(it_sees_the_pods_that_would_be_on_the_node),
 		FIXTURE_TEST(preemption_is_tried_for_each_pod),
 		FIXTURE_TEST(its_failure_fails_the_cycle),

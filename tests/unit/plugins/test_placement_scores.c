@@ -21,7 +21,7 @@ static void more_pods_are_better_in_proportion_to_the_most(void **state)
 	assert_int_equal(scores[2], 25);
 }
 
-static void placements_in_which_nobody_is_cannot_be_compared(void **state)
+static void placements_without_members_cannot_be_compared(void **state)
 {
 	int64_t scores[] = {0, 0};
 
@@ -66,7 +66,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(more_pods_are_better_in_proportion_to_the_most),
-		FIXTURE_TEST(placements_in_which_nobody_is_cannot_be_compared),
+		FIXTURE_TEST(placements_without_members_cannot_be_compared),
 		FIXTURE_TEST(the_fuller_placement_is_better_whatever_the_strategy),
 	};
 

@@ -42,7 +42,7 @@ static uint32_t add_priced(struct trial *t, const char *name, const char *price)
 	return add_node(t, labels, "4");
 }
 
-static void the_cheapest_node_wins_and_the_dearest_if_asked(void **state)
+static void the_cheapest_node_wins_or_the_dearest_if_configured(void **state)
 {
 	static const char *const modes[] = {
 		"{labelName: example.com/price}", "{labelName: example.com/price, mode: Dearest}"};
@@ -177,7 +177,7 @@ static void it_is_off_unless_a_profile_enables_it_and_written_where_it_is(void *
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(the_cheapest_node_wins_and_the_dearest_if_asked),
+		FIXTURE_TEST(the_cheapest_node_wins_or_the_dearest_if_configured),
 		FIXTURE_TEST(nodes_without_a_price_are_refused_where_one_is_required),
 		FIXTURE_TEST(columns_decide_as_asking_every_node_does),
 		FIXTURE_TEST(arguments_are_checked_as_those_of_all_plugins),

@@ -445,7 +445,7 @@ static void a_claim_is_provisioned_where_there_is_room_and_stays_there(void **st
 	assert_true(passes(&subject, a));
 }
 
-static void what_is_asked_of_a_class_is_put_on_the_shape(void **state)
+static void overrides_of_a_class_are_added_to_the_shape(void **state)
 {
 	static const struct bt_volume_shape_point shape[] = {{0, 100}, {100, 0}};
 	static const struct bt_volume_binding_settings settings = {true, false, shape, COUNT_OF(shape)};
@@ -513,7 +513,7 @@ static void claims_and_volumes_to_bind_stay_as_pre_filter_found_them(void **stat
 	bt_volumes_retain_no_more(f->cache->volumes);
 }
 
-static void what_provisions_a_claim_and_bound_volumes_are_asked_anew(void **state)
+static void provisioners_and_bound_volumes_are_looked_up_again(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t node = fixture_node(f, "name: b", "", "");
@@ -545,7 +545,7 @@ static void what_provisions_a_claim_and_bound_volumes_are_asked_anew(void **stat
 	bt_volumes_retain_no_more(f->cache->volumes);
 }
 
-static void zones_are_asked_anew_by_a_profile_without_pre_filter(void **state)
+static void zones_are_looked_up_again_by_a_profile_without_pre_filter(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t node = fixture_node(f, "name: a, labels: {topology.kubernetes.io/zone: a}", "", "");
@@ -570,7 +570,7 @@ static void zones_are_asked_anew_by_a_profile_without_pre_filter(void **state)
 	bt_volumes_retain_no_more(f->cache->volumes);
 }
 
-static void volumes_that_are_counted_are_asked_anew(void **state)
+static void counted_volumes_are_looked_up_again(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t node = fixture_node(f, "name: n1", "", "");
@@ -631,7 +631,7 @@ static void features_must_be_declared(void **state)
 }
 
 /* Twins that differ in features known to a release. */
-static void a_release_asks_for_the_features_that_it_knows(void **state)
+static void a_release_requires_the_node_features_that_it_knows(void **state)
 {
 	static const char restarts[] =
 		"containers: [{name: a, restartPolicyRules: [{action: RestartAllContainers}]}]";
@@ -670,13 +670,13 @@ int main(void)
 		FIXTURE_TEST(bound_volumes_are_reached_or_not),
 		FIXTURE_TEST(the_smallest_volume_that_serves_is_taken_once),
 		FIXTURE_TEST(a_claim_is_provisioned_where_there_is_room_and_stays_there),
-		FIXTURE_TEST(what_is_asked_of_a_class_is_put_on_the_shape),
+		FIXTURE_TEST(overrides_of_a_class_are_added_to_the_shape),
 		FIXTURE_TEST(claims_and_volumes_to_bind_stay_as_pre_filter_found_them),
-		FIXTURE_TEST(what_provisions_a_claim_and_bound_volumes_are_asked_anew),
-		FIXTURE_TEST(zones_are_asked_anew_by_a_profile_without_pre_filter),
-		FIXTURE_TEST(volumes_that_are_counted_are_asked_anew),
+		FIXTURE_TEST(provisioners_and_bound_volumes_are_looked_up_again),
+		FIXTURE_TEST(zones_are_looked_up_again_by_a_profile_without_pre_filter),
+		FIXTURE_TEST(counted_volumes_are_looked_up_again),
 		FIXTURE_TEST(features_must_be_declared),
-		FIXTURE_TEST(a_release_asks_for_the_features_that_it_knows),
+		FIXTURE_TEST(a_release_requires_the_node_features_that_it_knows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

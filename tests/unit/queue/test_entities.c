@@ -189,7 +189,7 @@ static void pods_of_a_tree_wait_together_until_one_of_its_groups_goes(void **sta
 	bt_queue_destroy(w.queue);
 }
 
-static void pods_that_came_in_the_cycle_of_a_tree_wait_for_their_group_when_it_goes(void **state)
+static void pods_added_during_a_trees_cycle_wait_for_their_deleted_group(void **state)
 {
 	struct grouped_world w;
 
@@ -211,7 +211,7 @@ static void pods_that_came_in_the_cycle_of_a_tree_wait_for_their_group_when_it_g
 	bt_queue_destroy(w.queue);
 }
 
-static void a_pod_that_comes_in_the_groups_cycle_is_in_the_next_one(void **state)
+static void a_pod_added_during_the_groups_cycle_is_in_the_next_one(void **state)
 {
 	struct grouped_world w;
 
@@ -232,7 +232,7 @@ static void a_pod_that_comes_in_the_groups_cycle_is_in_the_next_one(void **state
 	bt_queue_destroy(w.queue);
 }
 
-static void what_is_left_of_a_success_is_active_and_keeps_its_turn(void **state)
+static void remaining_members_after_a_success_are_active_in_order(void **state)
 {
 	struct grouped_world w;
 
@@ -254,7 +254,7 @@ static void what_is_left_of_a_success_is_active_and_keeps_its_turn(void **state)
 	bt_queue_destroy(w.queue);
 }
 
-static void a_pod_whose_binding_fails_founds_its_group_anew(void **state)
+static void a_pod_whose_binding_fails_recreates_its_group(void **state)
 {
 	struct grouped_world w;
 
@@ -389,10 +389,10 @@ int main(void)
 		cmocka_unit_test(the_groups_priority_counts_in_the_queue_and_the_pods_in_the_group),
 		cmocka_unit_test(pods_wait_for_the_object_of_their_group),
 		cmocka_unit_test(pods_of_a_tree_wait_together_until_one_of_its_groups_goes),
-		cmocka_unit_test(pods_that_came_in_the_cycle_of_a_tree_wait_for_their_group_when_it_goes),
-		cmocka_unit_test(a_pod_that_comes_in_the_groups_cycle_is_in_the_next_one),
-		cmocka_unit_test(what_is_left_of_a_success_is_active_and_keeps_its_turn),
-		cmocka_unit_test(a_pod_whose_binding_fails_founds_its_group_anew),
+		cmocka_unit_test(pods_added_during_a_trees_cycle_wait_for_their_deleted_group),
+		cmocka_unit_test(a_pod_added_during_the_groups_cycle_is_in_the_next_one),
+		cmocka_unit_test(remaining_members_after_a_success_are_active_in_order),
+		cmocka_unit_test(a_pod_whose_binding_fails_recreates_its_group),
 		cmocka_unit_test(the_longest_backoff_grows_with_the_root_of_the_pods),
 		cmocka_unit_test(one_gated_pod_keeps_its_group_out_and_any_pods_hint_lets_it_back),
 		cmocka_unit_test(by_events_a_group_waits_until_one_of_its_pods_is_helped),

@@ -44,7 +44,7 @@ static void gated_and_unschedulable_are_one_place(void **state)
 	assert_int_equal(bt_queue_incoming(&queue, BT_WAIT_ACTIVE, BT_CAUSE_TIMEOUT), 0);
 }
 
-static void a_pod_counts_by_cause_where_it_comes_to(void **state)
+static void a_queued_pod_is_counted_by_queue_and_event(void **state)
 {
 	struct bt_slot slot = {.pod_ix = 0};
 	struct bt_queue queue = {.slots = &slot, .slot_n = 1, .cause = BT_CAUSE_BACKOFF_COMPLETE};
@@ -102,7 +102,7 @@ int main(void)
 		cmocka_unit_test(an_event_is_its_own_cause),
 		cmocka_unit_test(a_wildcard_is_time_for_all_and_force_for_one),
 		cmocka_unit_test(gated_and_unschedulable_are_one_place),
-		cmocka_unit_test(a_pod_counts_by_cause_where_it_comes_to),
+		cmocka_unit_test(a_queued_pod_is_counted_by_queue_and_event),
 		cmocka_unit_test(newcomers_that_are_neither_gated_nor_late_are_active),
 		cmocka_unit_test(kept_events_are_counted_by_cause),
 		cmocka_unit_test(causes_are_written_as_upstream_writes_them),

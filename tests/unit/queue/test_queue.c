@@ -59,7 +59,7 @@ static void higher_priority_goes_first(void **state)
 	bt_queue_destroy(queue);
 }
 
-static void who_is_active_or_bound_needs_no_events_and_others_do(void **state)
+static void only_pods_in_flight_or_unschedulable_need_events(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
 
@@ -101,7 +101,7 @@ static void among_equals_the_longest_wait_goes_first_then_arrival(void **state)
 	bt_queue_destroy(queue);
 }
 
-static void a_guess_names_who_will_be_popped_where_one_line_has_them_all(void **state)
+static void a_prefetch_list_is_exact_where_all_pods_are_in_one_line(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
 
@@ -201,7 +201,7 @@ static void pods_wait_as_before_when_room_is_given_up(void **state)
 	bt_queue_destroy(queue);
 }
 
-static void a_guess_names_nobody_who_has_gone(void **state)
+static void a_prefetch_list_has_no_deleted_pods(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
 
@@ -251,7 +251,7 @@ static void a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_fail
 	bt_queue_destroy(queue);
 }
 
-static void an_event_that_comes_while_a_pod_is_in_flight_is_not_lost(void **state)
+static void an_event_during_a_pods_cycle_is_not_lost(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
 
@@ -265,7 +265,7 @@ static void an_event_that_comes_while_a_pod_is_in_flight_is_not_lost(void **stat
 	bt_queue_destroy(queue);
 }
 
-static void when_too_many_events_come_pods_in_flight_are_tried_again(void **state)
+static void too_many_events_requeue_pods_in_flight(void **state)
 {
 	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_NODE, .action = BT_DELETE};
 	struct bt_queue_options options = usual;
@@ -311,7 +311,7 @@ static void when_memory_is_short_for_events_pods_in_flight_are_tried_again(void 
 	bt_queue_destroy(queue);
 }
 
-static void a_parked_kind_comes_after_all_others(void **state)
+static void a_parked_kind_is_listed_after_all_others(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
 
@@ -567,7 +567,7 @@ static void a_gated_pod_is_looked_at_for_events_of_its_plugin_alone(void **state
 	bt_queue_destroy(queue);
 }
 
-static void the_plugin_that_gates_a_pod_is_asked_first(void **state)
+static void the_gating_plugin_is_called_first(void **state)
 {
 	struct hooked h = {
 		.gates = {bt_plugin_set_of(5)}, .interested = BT_PLUGIN_SET_ALL, .likes = BT_PLUGIN_SET_ALL};
@@ -651,7 +651,7 @@ static void five_minutes_let_a_pod_back_whose_gate_has_opened_unnoticed(void **s
 	bt_queue_destroy(queue);
 }
 
-static void who_is_to_try_again_is_not_popped_before_its_backoff_is_over(void **state)
+static void a_retried_pod_is_not_popped_before_its_backoff_ends(void **state)
 {
 	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_hooked(&h);
@@ -734,7 +734,7 @@ static void bring(struct bt_queue *queue, struct hooked *h, enum bt_wait place)
 	h->likes = 0;
 }
 
-static void a_pod_can_be_removed_from_every_place_and_come_again(void **state)
+static void a_pod_can_be_removed_from_every_place_and_added_again(void **state)
 {
 	struct hooked h;
 	struct bt_queue *queue = make_hooked(&h);
@@ -812,7 +812,7 @@ static void an_event_reaches_pods_up_to_its_priority(void **state)
 	bt_queue_destroy(queue);
 }
 
-static void an_event_that_nobody_registered_is_not_kept(void **state)
+static void an_event_without_registered_plugins_is_not_kept(void **state)
 {
 	struct hooked h = {.likes = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_hooked(&h);
@@ -886,7 +886,7 @@ static struct bt_queue *make_parked(struct hooked *h)
 	return queue;
 }
 
-static void a_parked_kind_comes_forward_when_a_hint_likes_an_event(void **state)
+static void a_parked_kind_is_unparked_by_a_hint_that_returns_queue(void **state)
 {
 	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_parked(&h);
@@ -904,7 +904,7 @@ static void a_parked_kind_comes_forward_when_a_hint_likes_an_event(void **state)
 	bt_queue_destroy(queue);
 }
 
-static void a_parked_kind_whose_example_has_gone_comes_forward(void **state)
+static void a_parked_kind_without_its_example_pod_is_unparked(void **state)
 {
 	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_parked(&h);
@@ -954,7 +954,7 @@ static void kinds_that_have_gone_make_room_for_others(void **state)
 	bt_queue_destroy(queue);
 }
 
-static void a_parked_kind_comes_forward_with_the_next_flush(void **state)
+static void a_parked_kind_is_unparked_by_the_next_flush(void **state)
 {
 	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_parked(&h);
@@ -966,7 +966,7 @@ static void a_parked_kind_comes_forward_with_the_next_flush(void **state)
 	bt_queue_destroy(queue);
 }
 
-static void when_only_parked_kinds_are_left_they_come_in_order_and_stay_parked(void **state)
+static void parked_kinds_alone_are_popped_in_order_and_stay_parked(void **state)
 {
 	struct hooked h = {.interested = BT_PLUGIN_SET_ALL};
 	struct bt_queue *queue = make_hooked(&h);
@@ -1166,7 +1166,7 @@ static bt_plugin_set everybody(void *context, uint32_t pod_ix, const struct bt_c
 	return MASK;
 }
 
-static void a_flush_that_asks_gates_lets_pods_go_on_or_wait_as_long_again(void **state)
+static void a_flush_with_pre_enqueue_requeues_pods_or_restarts_their_wait(void **state)
 {
 	struct bt_queue_options options = usual;
 	bool is_closed = true;
@@ -1193,7 +1193,7 @@ static void a_flush_that_asks_gates_lets_pods_go_on_or_wait_as_long_again(void *
 	bt_queue_destroy(queue);
 }
 
-static void a_gated_pod_is_passed_over_by_a_flush_that_asks_no_gates(void **state)
+static void a_flush_without_pre_enqueue_skips_gated_pods(void **state)
 {
 	struct bt_queue_options options = usual;
 	bool is_closed = true;
@@ -1224,7 +1224,7 @@ static void an_update_may_bring_a_newcomer(void **state)
 	bt_queue_destroy(queue);
 }
 
-static void who_stays_gated_does_not_come_in_again(void **state)
+static void a_pod_that_stays_gated_is_not_counted_again(void **state)
 {
 	const struct bt_cluster_event node = {
 		.resource = BT_CLUSTER_EVENT_NODE, .action = BT_UPDATE_NODE_LABEL};
@@ -1285,50 +1285,50 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(higher_priority_goes_first),
 		cmocka_unit_test(among_equals_the_longest_wait_goes_first_then_arrival),
-		cmocka_unit_test(a_guess_names_who_will_be_popped_where_one_line_has_them_all),
-		cmocka_unit_test(who_is_active_or_bound_needs_no_events_and_others_do),
+		cmocka_unit_test(a_prefetch_list_is_exact_where_all_pods_are_in_one_line),
+		cmocka_unit_test(only_pods_in_flight_or_unschedulable_need_events),
 		cmocka_unit_test(a_pod_with_another_index_waits_as_before),
 		cmocka_unit_test(pods_wait_as_before_when_room_is_given_up),
-		cmocka_unit_test(a_guess_names_nobody_who_has_gone),
+		cmocka_unit_test(a_prefetch_list_has_no_deleted_pods),
 		cmocka_unit_test(a_refused_pod_waits_for_an_event_and_then_for_its_backoff),
 		cmocka_unit_test(a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_failed),
-		cmocka_unit_test(an_event_that_comes_while_a_pod_is_in_flight_is_not_lost),
-		cmocka_unit_test(when_too_many_events_come_pods_in_flight_are_tried_again),
+		cmocka_unit_test(an_event_during_a_pods_cycle_is_not_lost),
+		cmocka_unit_test(too_many_events_requeue_pods_in_flight),
 		cmocka_unit_test(when_memory_is_short_for_events_pods_in_flight_are_tried_again),
-		cmocka_unit_test(a_parked_kind_comes_after_all_others),
+		cmocka_unit_test(a_parked_kind_is_listed_after_all_others),
 		cmocka_unit_test(backoff_doubles_up_to_the_most_and_ends_at_whole_seconds),
 		cmocka_unit_test(errors_in_a_row_count_for_themselves_and_a_refusal_ends_the_row),
 		cmocka_unit_test(in_one_window_the_higher_priority_leaves_backoff_first),
 		cmocka_unit_test(a_gated_pod_is_looked_at_for_events_of_its_plugin_alone),
-		cmocka_unit_test(the_plugin_that_gates_a_pod_is_asked_first),
+		cmocka_unit_test(the_gating_plugin_is_called_first),
 		cmocka_unit_test(a_pod_that_its_gate_closes_for_on_the_way_to_backoff_is_gated),
 		cmocka_unit_test(five_minutes_let_an_unschedulable_pod_back_but_not_a_gated_one),
 		cmocka_unit_test(five_minutes_let_a_pod_back_whose_gate_has_opened_unnoticed),
-		cmocka_unit_test(who_is_to_try_again_is_not_popped_before_its_backoff_is_over),
+		cmocka_unit_test(a_retried_pod_is_not_popped_before_its_backoff_ends),
 		cmocka_unit_test(activation_in_flight_concerns_that_pod_alone),
-		cmocka_unit_test(a_pod_can_be_removed_from_every_place_and_come_again),
+		cmocka_unit_test(a_pod_can_be_removed_from_every_place_and_added_again),
 		cmocka_unit_test(an_update_keeps_a_pod_in_its_place_unless_a_hint_likes_it),
 		cmocka_unit_test(a_changed_priority_changes_the_order_of_active_pods),
 		cmocka_unit_test(an_event_reaches_pods_up_to_its_priority),
-		cmocka_unit_test(an_event_that_nobody_registered_is_not_kept),
+		cmocka_unit_test(an_event_without_registered_plugins_is_not_kept),
 		cmocka_unit_test(a_pod_that_let_itself_wait_is_active_at_once),
 		cmocka_unit_test(a_hundred_thousand_pods_of_a_kind_cost_one_hint),
-		cmocka_unit_test(a_parked_kind_comes_forward_when_a_hint_likes_an_event),
-		cmocka_unit_test(a_parked_kind_whose_example_has_gone_comes_forward),
-		cmocka_unit_test(a_parked_kind_comes_forward_with_the_next_flush),
+		cmocka_unit_test(a_parked_kind_is_unparked_by_a_hint_that_returns_queue),
+		cmocka_unit_test(a_parked_kind_without_its_example_pod_is_unparked),
+		cmocka_unit_test(a_parked_kind_is_unparked_by_the_next_flush),
 		cmocka_unit_test(a_kind_without_pods_is_forgotten),
 		cmocka_unit_test(kinds_that_have_gone_make_room_for_others),
-		cmocka_unit_test(when_only_parked_kinds_are_left_they_come_in_order_and_stay_parked),
+		cmocka_unit_test(parked_kinds_alone_are_popped_in_order_and_stay_parked),
 		cmocka_unit_test(slots_of_pods_that_have_gone_are_used_again),
 		cmocka_unit_test(times_and_waits_at_the_ends_of_their_range_do_no_harm),
 		cmocka_unit_test(a_kind_stays_parked_while_its_pods_have_their_turn),
 		cmocka_unit_test(pods_that_are_nowhere_cannot_be_removed),
 		cmocka_unit_test(random_histories_pop_in_order),
 		cmocka_unit_test(pods_that_enter_a_place_are_counted_by_what_let_them_in),
-		cmocka_unit_test(a_flush_that_asks_gates_lets_pods_go_on_or_wait_as_long_again),
-		cmocka_unit_test(a_gated_pod_is_passed_over_by_a_flush_that_asks_no_gates),
+		cmocka_unit_test(a_flush_with_pre_enqueue_requeues_pods_or_restarts_their_wait),
+		cmocka_unit_test(a_flush_without_pre_enqueue_skips_gated_pods),
 		cmocka_unit_test(an_update_may_bring_a_newcomer),
-		cmocka_unit_test(who_stays_gated_does_not_come_in_again),
+		cmocka_unit_test(a_pod_that_stays_gated_is_not_counted_again),
 		cmocka_unit_test(a_wait_that_was_too_long_is_a_cause),
 		cmocka_unit_test(events_that_are_kept_are_counted_by_what_they_are),
 	};

@@ -50,7 +50,7 @@ static struct bt_async_writer *writer_of(struct taker *taker, uint32_t capacity)
 	return bt_async_writer_create(&(struct bt_async_writer_options){take, taker, "writer", capacity});
 }
 
-static void every_byte_comes_in_order_however_it_was_put(void **state)
+static void every_byte_is_written_in_order_however_it_was_put(void **state)
 {
 	struct taker taker = {.room = SIZE_MAX};
 	struct bt_async_writer *writer = writer_of(&taker, 256);
@@ -81,7 +81,7 @@ static void every_byte_comes_in_order_however_it_was_put(void **state)
 	bt_buf_fini(&wanted);
 }
 
-static void what_is_put_is_handed_on_without_a_flush(void **state)
+static void written_data_is_passed_on_without_a_flush(void **state)
 {
 	struct taker taker = {.room = SIZE_MAX};
 	struct bt_async_writer *writer = writer_of(&taker, 0);
@@ -112,7 +112,7 @@ static void release_soon(void *context)
 	bt_store_release(&taker->held, 0u);
 }
 
-static void who_puts_waits_for_room(void **state)
+static void a_producer_waits_for_room(void **state)
 {
 	struct taker taker = {.room = SIZE_MAX, .held = 1};
 	struct bt_async_writer *writer = writer_of(&taker, 64);
@@ -133,7 +133,7 @@ static void who_puts_waits_for_room(void **state)
 	bt_buf_fini(&taker.bytes);
 }
 
-static void a_taker_that_fails_is_left_alone_and_nobody_waits_for_it(void **state)
+static void a_failed_consumer_is_not_called_again_and_blocks_no_producer(void **state)
 {
 	struct taker taker = {.room = 100};
 	struct bt_async_writer *writer = writer_of(&taker, 64);
@@ -154,10 +154,10 @@ static void a_taker_that_fails_is_left_alone_and_nobody_waits_for_it(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_byte_comes_in_order_however_it_was_put),
-		cmocka_unit_test(what_is_put_is_handed_on_without_a_flush),
-		cmocka_unit_test(who_puts_waits_for_room),
-		cmocka_unit_test(a_taker_that_fails_is_left_alone_and_nobody_waits_for_it),
+		cmocka_unit_test(every_byte_is_written_in_order_however_it_was_put),
+		cmocka_unit_test(written_data_is_passed_on_without_a_flush),
+		cmocka_unit_test(a_producer_waits_for_room),
+		cmocka_unit_test(a_failed_consumer_is_not_called_again_and_blocks_no_producer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

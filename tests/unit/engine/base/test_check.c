@@ -53,7 +53,7 @@ static void invariant_two(int number)
 	BT_INVARIANT(number == 2);
 }
 
-static void a_broken_requirement_says_where_and_aborts(void **state)
+static void a_broken_requirement_prints_its_place_and_aborts(void **state)
 {
 	char text[512];
 
@@ -87,7 +87,7 @@ static void a_broken_requirement_of_a_hot_call_aborts_where_invariants_are_on(vo
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_broken_requirement_says_where_and_aborts),
+		cmocka_unit_test(a_broken_requirement_prints_its_place_and_aborts),
 		cmocka_unit_test(a_broken_requirement_of_a_hot_call_aborts_where_invariants_are_on),
 		cmocka_unit_test(a_broken_invariant_aborts_where_invariants_are_on),
 	};

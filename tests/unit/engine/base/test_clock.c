@@ -9,7 +9,7 @@
 
 #include "engine/base/clock.h"
 
-static void a_virtual_clock_shows_what_its_owner_says(void **state)
+static void a_virtual_clock_shows_the_time_that_its_owner_sets(void **state)
 {
 	int64_t now_ns = 5;
 	struct bt_clock clock = bt_clock_virtual(&now_ns);
@@ -49,7 +49,7 @@ static void the_monotonic_clock_never_runs_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_virtual_clock_shows_what_its_owner_says),
+		cmocka_unit_test(a_virtual_clock_shows_the_time_that_its_owner_sets),
 		cmocka_unit_test(the_real_clock_counts_nanoseconds_since_1970),
 		cmocka_unit_test(the_monotonic_clock_never_runs_back),
 	};

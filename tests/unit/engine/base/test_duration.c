@@ -10,7 +10,7 @@
 
 #include "engine/base/duration.h"
 
-static void what_go_reads_is_read(void **state)
+static void inputs_that_go_accepts_are_accepted(void **state)
 {
 	static const struct {
 		const char *text;
@@ -32,7 +32,7 @@ static void what_go_reads_is_read(void **state)
 	}
 }
 
-static void what_go_refuses_is_refused_in_its_words(void **state)
+static void inputs_that_go_rejects_are_rejected_with_its_texts(void **state)
 {
 	static const struct {
 		const char *text, *error;
@@ -83,8 +83,8 @@ static void durations_are_written_as_go_does(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_go_reads_is_read),
-		cmocka_unit_test(what_go_refuses_is_refused_in_its_words),
+		cmocka_unit_test(inputs_that_go_accepts_are_accepted),
+		cmocka_unit_test(inputs_that_go_rejects_are_rejected_with_its_texts),
 		cmocka_unit_test(durations_are_written_as_go_does),
 	};
 

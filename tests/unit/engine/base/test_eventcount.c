@@ -25,7 +25,7 @@ static void a_wake_up_after_preparing_is_not_lost(void **state)
 	assert_true(bt_load_relaxed(&park.wakes) == 1);
 }
 
-static void waking_nobody_leaves_no_trace(void **state)
+static void waking_without_waiters_has_no_effect(void **state)
 {
 	struct bt_eventcount park;
 
@@ -100,7 +100,7 @@ static void *sleep_for_flag(void *context)
 	return NULL;
 }
 
-static void everybody_who_sleeps_wakes(void **state)
+static void every_sleeper_wakes(void **state)
 {
 	struct sleeper sleeper = {.flag = 0};
 	pthread_t threads[3];
@@ -125,11 +125,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wake_up_after_preparing_is_not_lost),
-		cmocka_unit_test(waking_nobody_leaves_no_trace),
+		cmocka_unit_test(waking_without_waiters_has_no_effect),
 		cmocka_unit_test(a_wait_ends_with_its_time),
 		cmocka_unit_test(a_wake_up_in_time_counts_even_when_the_time_is_over),
 		cmocka_unit_test(one_wake_up_serves_all_that_prepared),
-		cmocka_unit_test(everybody_who_sleeps_wakes),
+		cmocka_unit_test(every_sleeper_wakes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

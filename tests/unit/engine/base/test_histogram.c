@@ -123,7 +123,7 @@ static void quantiles_are_those_of_the_sorted_values(void **state)
 	}
 }
 
-static void what_was_counted_before_can_be_taken_away(void **state)
+static void earlier_counts_can_be_subtracted(void **state)
 {
 	struct bt_histogram *histogram = bt_histogram_create(), *earlier = bt_histogram_create();
 
@@ -162,7 +162,7 @@ static void merged_histograms_are_those_of_all_values(void **state)
 	bt_mem_free(all);
 }
 
-static void what_is_out_of_range_counts_at_the_end(void **state)
+static void values_out_of_range_count_in_the_last_bucket(void **state)
 {
 	struct bt_histogram *histogram = bt_histogram_create();
 
@@ -251,9 +251,9 @@ int main(void)
 		cmocka_unit_test(small_values_are_exact),
 		cmocka_unit_test(buckets_leave_no_gap),
 		cmocka_unit_test(quantiles_are_those_of_the_sorted_values),
-		cmocka_unit_test(what_was_counted_before_can_be_taken_away),
+		cmocka_unit_test(earlier_counts_can_be_subtracted),
 		cmocka_unit_test(merged_histograms_are_those_of_all_values),
-		cmocka_unit_test(what_is_out_of_range_counts_at_the_end),
+		cmocka_unit_test(values_out_of_range_count_in_the_last_bucket),
 		cmocka_unit_test(a_reader_sees_counts_that_only_grow),
 	};
 

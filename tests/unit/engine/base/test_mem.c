@@ -97,7 +97,7 @@ static void grow_doubles_only_when_full(void **state)
 	bt_mem_free(array);
 }
 
-static void what_is_held_is_counted(void **state)
+static void allocated_bytes_are_counted(void **state)
 {
 	size_t before = bt_mem_in_use_bytes();
 
@@ -194,7 +194,7 @@ static bool refuse_notes(void *context, enum bt_mem_use use, size_t bytes)
 	return use == BT_MEM_NOTES;
 }
 
-static void who_asks_is_refused_by_tests(void **state)
+static void tests_can_refuse_memory(void **state)
 {
 	int asked_n = 0;
 
@@ -207,7 +207,7 @@ static void who_asks_is_refused_by_tests(void **state)
 	assert_int_equal(asked_n, 2);
 }
 
-static void who_asks_is_refused_beyond_the_limit(void **state)
+static void memory_beyond_the_limit_is_refused(void **state)
 {
 	size_t held = bt_mem_in_use_bytes(), room = (size_t)1 << 20, n = 0;
 	void *kept[64];
@@ -271,12 +271,12 @@ int main(void)
 		cmocka_unit_test(realloc_keeps_what_was_there),
 		cmocka_unit_test(pages_that_are_given_back_are_zeroes_and_count_no_more),
 		cmocka_unit_test(grow_doubles_only_when_full),
-		cmocka_unit_test(what_is_held_is_counted),
+		cmocka_unit_test(allocated_bytes_are_counted),
 		cmocka_unit_test(a_memory_node_has_an_arena_of_its_own),
 		cmocka_unit_test(a_thread_allocates_from_the_arena_that_it_uses),
 		cmocka_unit_test(a_size_that_overflows_ends_with_a_message),
-		cmocka_unit_test(who_asks_is_refused_by_tests),
-		cmocka_unit_test(who_asks_is_refused_beyond_the_limit),
+		cmocka_unit_test(tests_can_refuse_memory),
+		cmocka_unit_test(memory_beyond_the_limit_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

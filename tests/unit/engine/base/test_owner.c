@@ -34,7 +34,7 @@ static bool permits_another_thread(struct bt_owner *owner)
 	return question.permitted;
 }
 
-static void a_state_that_nobody_claimed_permits_every_thread(void **state)
+static void an_unclaimed_state_permits_every_thread(void **state)
 {
 	struct bt_owner owner = {0};
 
@@ -69,7 +69,7 @@ static void a_state_that_was_handed_over_permits_every_thread_again(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_state_that_nobody_claimed_permits_every_thread),
+		cmocka_unit_test(an_unclaimed_state_permits_every_thread),
 		cmocka_unit_test(a_claimed_state_permits_its_thread_alone),
 		cmocka_unit_test(a_state_that_was_handed_over_permits_every_thread_again),
 	};

@@ -116,7 +116,7 @@ static bool is_reclaimed_meanwhile(void)
 	return reclaimed;
 }
 
-static void what_a_registered_reader_may_hold_is_not_reclaimed(void **state)
+static void memory_of_a_registered_reader_is_not_reclaimed(void **state)
 {
 	(void)state;
 	assert_false(bt_rcu_is_registered());
@@ -130,7 +130,7 @@ static void what_a_registered_reader_may_hold_is_not_reclaimed(void **state)
 	assert_false(bt_rcu_is_registered());
 }
 
-static void nobody_waits_for_an_offline_reader(void **state)
+static void no_grace_period_waits_for_an_offline_reader(void **state)
 {
 	(void)state;
 	bt_rcu_register("reader");
@@ -146,7 +146,7 @@ static void nobody_waits_for_an_offline_reader(void **state)
 	bt_rcu_unregister();
 }
 
-static void what_a_visitor_may_hold_is_not_reclaimed_until_its_outermost_end(void **state)
+static void memory_of_a_visitor_is_not_reclaimed_until_its_outermost_end(void **state)
 {
 	(void)state;
 	bt_rcu_visit_begin();
@@ -463,9 +463,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RCU_TEST(a_throttled_writer_never_gets_beyond_the_limit),
 		RCU_TEST(without_any_reader_it_is_reclaimed_at_once),
-		RCU_TEST(what_a_registered_reader_may_hold_is_not_reclaimed),
-		RCU_TEST(nobody_waits_for_an_offline_reader),
-		RCU_TEST(what_a_visitor_may_hold_is_not_reclaimed_until_its_outermost_end),
+		RCU_TEST(memory_of_a_registered_reader_is_not_reclaimed),
+		RCU_TEST(no_grace_period_waits_for_an_offline_reader),
+		RCU_TEST(memory_of_a_visitor_is_not_reclaimed_until_its_outermost_end),
 		RCU_TEST(draining_reclaims_everything_in_order),
 		RCU_TEST(a_reader_that_drains_does_not_wait_for_itself),
 		RCU_TEST(draining_includes_what_reclaiming_defers),

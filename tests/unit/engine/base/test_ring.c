@@ -39,7 +39,7 @@ static void a_ring_holds_exactly_its_capacity(void **state)
 	}
 }
 
-static void a_ring_says_its_name(void **state)
+static void a_ring_has_its_name(void **state)
 {
 	struct bt_ring ring;
 
@@ -86,7 +86,7 @@ static void check_random_use(struct bt_rng *rng, uint32_t capacity, size_t entry
 	bt_ring_fini(&ring);
 }
 
-static void entries_come_out_whole_and_in_order(void **state)
+static void entries_are_popped_whole_and_in_order(void **state)
 {
 	struct bt_rng rng = {seed_of_test()};
 	const size_t sizes[] = {1, 3, 8, 16, 24, 32, 40};
@@ -264,8 +264,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_ring_holds_exactly_its_capacity),
-		cmocka_unit_test(a_ring_says_its_name),
-		cmocka_unit_test(entries_come_out_whole_and_in_order),
+		cmocka_unit_test(a_ring_has_its_name),
+		cmocka_unit_test(entries_are_popped_whole_and_in_order),
 		cmocka_unit_test(the_counters_may_run_over),
 		cmocka_unit_test(a_wait_for_room_or_entries_ends_with_its_time),
 		cmocka_unit_test(a_closed_ring_is_drained_once_it_is_empty),

@@ -85,7 +85,7 @@ static void delays_at_race_points_change_nothing(void **state)
 	}
 }
 
-static void the_caller_takes_the_share_of_a_worker_that_does_not_come(void **state)
+static void the_caller_does_the_share_of_an_absent_worker(void **state)
 {
 	struct job job = {0};
 
@@ -121,7 +121,7 @@ static void note_reading(void *context, uint32_t worker)
 	reading[worker] = bt_rcu_is_reading();
 }
 
-static void workers_read_during_a_job_and_hold_nobody_up_after_it(void **state)
+static void workers_read_during_a_job_and_block_no_grace_period_after_it(void **state)
 {
 	struct bt_team *team = team_of(3, 0);
 	bool reading[3] = {false};
@@ -141,9 +141,9 @@ int main(void)
 		cmocka_unit_test(every_share_is_done_once_and_seen),
 		cmocka_unit_test(workers_that_park_at_once_miss_no_job),
 		cmocka_unit_test(delays_at_race_points_change_nothing),
-		cmocka_unit_test(the_caller_takes_the_share_of_a_worker_that_does_not_come),
+		cmocka_unit_test(the_caller_does_the_share_of_an_absent_worker),
 		cmocka_unit_test(a_team_that_never_worked_ends),
-		cmocka_unit_test(workers_read_during_a_job_and_hold_nobody_up_after_it),
+		cmocka_unit_test(workers_read_during_a_job_and_block_no_grace_period_after_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

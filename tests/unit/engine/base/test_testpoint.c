@@ -44,7 +44,7 @@ static void walk_elsewhere(void)
 	pthread_join(thread, NULL);
 }
 
-static void points_are_nothing_until_asked_for(void **state)
+static void testpoints_do_nothing_until_enabled(void **state)
 {
 	const char *names[4];
 
@@ -54,7 +54,7 @@ static void points_are_nothing_until_asked_for(void **state)
 	assert_false(bt_testpoint_await_held(0));
 }
 
-static void what_was_hit_is_known_by_name(void **state)
+static void hit_testpoints_are_known_by_name(void **state)
 {
 	const char *names[4];
 
@@ -97,7 +97,7 @@ static void a_thread_stops_at_the_chosen_point(void **state)
 	}
 }
 
-static void a_hold_that_nobody_came_to_can_be_given_up(void **state)
+static void a_hold_that_no_thread_reached_can_be_cancelled(void **state)
 {
 	(void)state;
 	bt_testpoint_hold("test.walk.nowhere", 0);
@@ -125,10 +125,10 @@ static void delays_change_nothing_but_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RACE_TEST(points_are_nothing_until_asked_for),
-		RACE_TEST(what_was_hit_is_known_by_name),
+		RACE_TEST(testpoints_do_nothing_until_enabled),
+		RACE_TEST(hit_testpoints_are_known_by_name),
 		RACE_TEST(a_thread_stops_at_the_chosen_point),
-		RACE_TEST(a_hold_that_nobody_came_to_can_be_given_up),
+		RACE_TEST(a_hold_that_no_thread_reached_can_be_cancelled),
 		RACE_TEST(delays_change_nothing_but_time),
 	};
 

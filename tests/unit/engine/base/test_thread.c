@@ -111,7 +111,7 @@ static void a_pinned_thread_has_one_cpu(void **state)
 	assert_int_equal(seen.cpu, cpu);
 }
 
-static void a_refused_cpu_is_said_and_the_thread_runs(void **state)
+static void a_refused_cpu_is_reported_and_the_thread_runs(void **state)
 {
 	(void)state;
 	for (uint32_t cpu = 60000; cpu; cpu = cpu == 60000 ? UINT32_MAX : 0) {
@@ -130,7 +130,7 @@ static void a_refused_cpu_is_said_and_the_thread_runs(void **state)
 	}
 }
 
-static void what_cannot_be_started_says_why(void **state)
+static void a_program_that_cannot_be_started_has_a_reason(void **state)
 {
 	struct bt_thread_options nameless = {.name = ""}, unnamed = {.name = NULL},
 				 tiny = {.name = "t", .stack_bytes = 1};
@@ -226,8 +226,8 @@ int main(void)
 		cmocka_unit_test(a_thread_has_the_name_it_was_given),
 		cmocka_unit_test(a_long_name_is_cut_to_what_the_kernel_keeps),
 		cmocka_unit_test(a_pinned_thread_has_one_cpu),
-		cmocka_unit_test(a_refused_cpu_is_said_and_the_thread_runs),
-		cmocka_unit_test(what_cannot_be_started_says_why),
+		cmocka_unit_test(a_refused_cpu_is_reported_and_the_thread_runs),
+		cmocka_unit_test(a_program_that_cannot_be_started_has_a_reason),
 		cmocka_unit_test(a_thread_that_the_system_refuses_is_an_error_with_its_reason),
 		cmocka_unit_test(a_reader_is_registered_while_it_runs),
 		cmocka_unit_test(a_lock_lets_in_one_at_a_time),

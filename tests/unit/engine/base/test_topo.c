@@ -128,7 +128,7 @@ static void siblings_are_used_only_when_cores_are_used_up(void **state)
 	bt_topo_destroy(topo);
 }
 
-static void more_workers_than_cpus_float_and_it_is_said(void **state)
+static void more_workers_than_cpus_are_not_pinned_and_this_is_reported(void **state)
 {
 	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:1 [numa] core:2 pu:1");
 	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 3});
@@ -359,7 +359,7 @@ static void a_cpu_list_chooses(void **state)
 	bt_topo_destroy(topo);
 }
 
-static void a_bad_cpu_list_says_what_and_why(void **state)
+static void a_bad_cpu_list_is_rejected_with_the_entry_and_the_reason(void **state)
 {
 	static const struct {
 		const char *list;
@@ -669,7 +669,7 @@ int main(void)
 		cmocka_unit_test(a_simulated_machine_is_counted),
 		cmocka_unit_test(workers_take_cores_of_one_node_after_the_other),
 		cmocka_unit_test(siblings_are_used_only_when_cores_are_used_up),
-		cmocka_unit_test(more_workers_than_cpus_float_and_it_is_said),
+		cmocka_unit_test(more_workers_than_cpus_are_not_pinned_and_this_is_reported),
 		cmocka_unit_test(without_wishes_the_cores_decide),
 		cmocka_unit_test(a_quota_counts_as_that_many_cores),
 		cmocka_unit_test(on_two_cores_the_second_serves_the_first),
@@ -680,7 +680,7 @@ int main(void)
 		cmocka_unit_test(fast_cores_come_before_slow_ones_and_these_before_siblings),
 		cmocka_unit_test(cpus_that_are_not_allowed_are_left_out),
 		cmocka_unit_test(a_cpu_list_chooses),
-		cmocka_unit_test(a_bad_cpu_list_says_what_and_why),
+		cmocka_unit_test(a_bad_cpu_list_is_rejected_with_the_entry_and_the_reason),
 		cmocka_unit_test(too_many_threads_are_refused),
 		cmocka_unit_test(a_description_of_no_machine_is_refused),
 		cmocka_unit_test(this_machine_has_the_cpus_of_this_process),

@@ -73,7 +73,7 @@ static void code_points_are_read_and_written(void **state)
 	}
 }
 
-static void what_is_no_code_point_is_the_replacement(void **state)
+static void invalid_code_points_become_the_replacement_character(void **state)
 {
 	static const char *const odd[] = {
 		"\x80", "\xc0\x80", "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff"};
@@ -97,7 +97,7 @@ int main(void)
 		cmocka_unit_test(sequences_stay_as_they_are),
 		cmocka_unit_test(each_byte_in_no_sequence_becomes_one_replacement),
 		cmocka_unit_test(code_points_are_read_and_written),
-		cmocka_unit_test(what_is_no_code_point_is_the_replacement),
+		cmocka_unit_test(invalid_code_points_become_the_replacement_character),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

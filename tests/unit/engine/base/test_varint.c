@@ -59,7 +59,7 @@ static void signed_numbers_near_zero_are_short(void **state)
 	}
 }
 
-static void what_is_cut_off_or_has_more_than_64_bits_leaves_the_bytes(void **state)
+static void truncated_and_overlong_varints_are_not_consumed(void **state)
 {
 	static const struct bt_str rows[] = {BT_STR(""), BT_STR("\x80"), BT_STR("\xff\xff\xff"),
 		BT_STR("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"),
@@ -98,7 +98,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_the_bytes_of_protocol_buffers),
 		cmocka_unit_test(signed_numbers_near_zero_are_short),
-		cmocka_unit_test(what_is_cut_off_or_has_more_than_64_bits_leaves_the_bytes),
+		cmocka_unit_test(truncated_and_overlong_varints_are_not_consumed),
 		cmocka_unit_test(a_text_stands_behind_its_length),
 	};
 

@@ -40,7 +40,7 @@ static void one_error_stands_alone_and_several_in_brackets(void **state)
 	assert_line(&errors, "[one, two, three]");
 }
 
-static void repeated_errors_are_said_once(void **state)
+static void repeated_errors_are_reported_once(void **state)
 {
 	struct bt_config_errors errors = {0};
 
@@ -108,7 +108,7 @@ static void a_path_lives_as_long_as_the_errors(void **state)
 	bt_config_errors_fini(&errors);
 }
 
-static void a_set_knows_where_each_text_came_first(void **state)
+static void a_set_keeps_the_first_position_of_each_text(void **state)
 {
 	struct bt_config_seen seen = {0};
 	char texts[200][8];
@@ -134,11 +134,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_error_stands_alone_and_several_in_brackets),
-		cmocka_unit_test(repeated_errors_are_said_once),
+		cmocka_unit_test(repeated_errors_are_reported_once),
 		cmocka_unit_test(each_kind_of_error_is_spelled_as_a_field_error),
 		cmocka_unit_test(a_label_key_has_an_error_for_each_fault),
 		cmocka_unit_test(a_path_lives_as_long_as_the_errors),
-		cmocka_unit_test(a_set_knows_where_each_text_came_first),
+		cmocka_unit_test(a_set_keeps_the_first_position_of_each_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

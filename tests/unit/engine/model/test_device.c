@@ -174,7 +174,7 @@ static void only_the_first_status_of_a_device_counts(void **state)
 	assert_int_equal(claim.conditions[2].type, BT_NAME_NONE);
 }
 
-static void an_allocation_says_where_it_can_be_reached_or_why_not(void **state)
+static void an_allocation_has_a_node_selector_or_a_reason(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_resource_claim good = claim_of(f, "uid: u",
@@ -227,7 +227,7 @@ int main(void)
 		FIXTURE_TEST(an_alternative_has_the_path_of_its_request),
 		FIXTURE_TEST(a_constraint_without_a_domain_names_no_driver),
 		FIXTURE_TEST(only_the_first_status_of_a_device_counts),
-		FIXTURE_TEST(an_allocation_says_where_it_can_be_reached_or_why_not),
+		FIXTURE_TEST(an_allocation_has_a_node_selector_or_a_reason),
 		FIXTURE_TEST(the_controlling_owner_and_the_annotation_mark_a_claim),
 	};
 

@@ -88,7 +88,7 @@ static void a_path_that_is_no_volume_is_refused(void **state)
 	}
 #define SAME(id, why) DISK(id, id, why)
 
-static void what_is_no_url_is_refused_in_gos_words(void **state)
+static void invalid_urls_are_rejected_with_gos_texts(void **state)
 {
 	static const struct row rows[] = {
 		SAME("aws:///vol-%zz", "invalid URL escape \"%zz\""),
@@ -141,7 +141,7 @@ int main(void)
 		cmocka_unit_test(an_id_without_the_scheme_is_the_volume),
 		cmocka_unit_test(a_url_names_the_volume_by_its_path),
 		cmocka_unit_test(a_path_that_is_no_volume_is_refused),
-		cmocka_unit_test(what_is_no_url_is_refused_in_gos_words),
+		cmocka_unit_test(invalid_urls_are_rejected_with_gos_texts),
 		cmocka_unit_test(any_bytes_get_an_answer),
 	};
 

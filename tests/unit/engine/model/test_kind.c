@@ -57,7 +57,7 @@ static void paths_follow_from_group_version_and_resource(void **state)
 }
 
 /* Source: the informers that kube-scheduler registers, v1.36.3. */
-static void what_decides_is_watched(void **state)
+static void every_kind_that_affects_decisions_is_watched(void **state)
 {
 	(void)state;
 	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {
@@ -85,7 +85,7 @@ static void pods_name_workloads_or_groups_by_release(void **state)
 	assert_true(bt_kind_is_of(bt_kind_info(BT_KIND_POD), old));
 }
 
-static void hints_hear_of_volumes_devices_and_groups_by_their_own_names(void **state)
+static void hints_get_events_of_volumes_devices_and_groups_by_kind(void **state)
 {
 	(void)state;
 	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {
@@ -148,9 +148,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_is_found_by_each_of_its_versions),
 		cmocka_unit_test(paths_follow_from_group_version_and_resource),
-		cmocka_unit_test(what_decides_is_watched),
+		cmocka_unit_test(every_kind_that_affects_decisions_is_watched),
 		cmocka_unit_test(pods_name_workloads_or_groups_by_release),
-		cmocka_unit_test(hints_hear_of_volumes_devices_and_groups_by_their_own_names),
+		cmocka_unit_test(hints_get_events_of_volumes_devices_and_groups_by_kind),
 		cmocka_unit_test(a_kind_is_on_with_its_gate_and_its_release),
 		cmocka_unit_test(kinds_of_namespaces_are_distinguished_from_those_of_the_cluster),
 	};

@@ -28,7 +28,7 @@ static void names_go_when_their_owner_lets_them_go(void **state)
 	bt_intern_destroy(intern);
 }
 
-static void what_was_moved_is_the_new_owners(void **state)
+static void moved_objects_belong_to_the_new_owner(void **state)
 {
 	struct bt_intern *intern = bt_intern_create();
 	struct bt_name_refs from = {.intern = intern}, to = {.intern = intern};
@@ -63,7 +63,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_go_when_their_owner_lets_them_go),
-		cmocka_unit_test(what_was_moved_is_the_new_owners),
+		cmocka_unit_test(moved_objects_belong_to_the_new_owner),
 		cmocka_unit_test(pinned_names_stay),
 	};
 

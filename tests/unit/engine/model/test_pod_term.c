@@ -137,7 +137,7 @@ static void match_label_keys_add_the_pods_own_values(void **state)
 	assert_true(spread_of(f, "matchLabelKeys: [app]").selector.nothing);
 }
 
-static void a_bad_spread_selector_selects_nothing_and_says_why(void **state)
+static void a_bad_spread_selector_selects_nothing_and_is_reported(void **state)
 {
 	struct bt_spread_constraint made =
 		spread_of(*state, "labelSelector: {matchExpressions: [{key: a, operator: In}]}");
@@ -223,7 +223,7 @@ int main(void)
 		FIXTURE_TEST(several_bad_lists_are_one_error_in_brackets),
 		FIXTURE_TEST(a_spread_constraint_has_the_defaults_of_the_api),
 		FIXTURE_TEST(match_label_keys_add_the_pods_own_values),
-		FIXTURE_TEST(a_bad_spread_selector_selects_nothing_and_says_why),
+		FIXTURE_TEST(a_bad_spread_selector_selects_nothing_and_is_reported),
 		FIXTURE_TEST(the_controller_is_known_by_version_and_kind),
 		FIXTURE_TEST(names_are_sorted_and_kept_once),
 		FIXTURE_TEST(all_conditions_of_a_query_have_to_hold),

@@ -62,7 +62,7 @@ static struct bt_metric_change change_of(const char *from, const char *to, const
 }
 
 /* Source: pkg/scheduler/metrics/metrics.go of v1.35.4, v1.36.3 and v1.37.2. */
-static void metrics_that_come_go_or_change_are_told_once(void **state)
+static void added_removed_and_changed_metrics_are_reported_once(void **state)
 {
 	(void)state;
 	struct bt_metric_change comes = change_of("1.36", "1.37", "scheduler_queued_entities");
@@ -251,7 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(releases_are_found_by_their_minor_version),
-		cmocka_unit_test(metrics_that_come_go_or_change_are_told_once),
+		cmocka_unit_test(added_removed_and_changed_metrics_are_reported_once),
 		cmocka_unit_test(a_metric_is_there_in_its_releases),
 		cmocka_unit_test(every_text_stands_once_in_each_release),
 		cmocka_unit_test(a_mixture_takes_the_points_that_are_named_from_the_other_release),

@@ -106,7 +106,7 @@ static void sums_are_exact_and_round_up_once(void **state)
 	assert_int_equal(bt_amounts_get(requests.fit, BT_MEMORY), 3);
 }
 
-static void overhead_comes_on_top(void **state)
+static void overhead_is_added_to_requests(void **state)
 {
 	struct bt_requests requests =
 		requests_in(*state, "overhead: {cpu: 10m}, containers: [{name: a, resources: {requests: "
@@ -165,7 +165,7 @@ static struct bt_requests running(
 	return requests_of(f, &fixture_read(f, text)->pod);
 }
 
-static void what_runs_counts_for_scores_without_defaults_where_nothing_is_lacking(void **state)
+static void running_pods_with_requests_count_without_defaults_in_scores(void **state)
 {
 	struct bt_requests requests =
 		running(*state, "", "{cpu: 700m, memory: 10Mi}", "{cpu: 900m, memory: 5Mi}");
@@ -179,7 +179,7 @@ static void what_runs_counts_for_scores_without_defaults_where_nothing_is_lackin
 	assert_int_equal(bt_amounts_get(requests.score, BT_MEMORY), 10 * MIB);
 }
 
-static void what_runs_without_a_request_counts_the_default_though_the_spec_has_one(void **state)
+static void a_running_pod_without_allocated_requests_counts_the_default(void **state)
 {
 	static const char infeasible[] = "{type: PodResizePending, status: 'True', reason: Infeasible}";
 	struct bt_requests requests = running(*state, infeasible, "{cpu: 700m, memory: 10Mi}", "{cpu: 900m}");
@@ -373,7 +373,7 @@ static void write_wide(struct bt_buf *spec, int n)
 	bt_buf_text(spec, "}}}], overhead: {example.com/w0: 100m}");
 }
 
-static void all_that_a_pod_on_a_node_asks_for_counts(void **state)
+static void all_requests_of_a_pod_on_a_node_count(void **state)
 {
 	struct fixture *f = *state;
 
@@ -403,7 +403,7 @@ static void all_that_a_pod_on_a_node_asks_for_counts(void **state)
 	}
 }
 
-static void what_has_no_slot_is_noticed_and_the_rest_counts(void **state)
+static void resources_without_a_slot_are_reported_and_the_others_count(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_buf spec = {0};
@@ -422,7 +422,7 @@ static void what_has_no_slot_is_noticed_and_the_rest_counts(void **state)
 	bt_buf_fini(&spec);
 }
 
-static void pods_may_ask_for_more_names_together(void **state)
+static void pods_together_may_request_more_names(void **state)
 {
 	struct fixture *f = *state;
 
@@ -458,7 +458,7 @@ static void rare_names_are_added_up_by_slot(void **state)
 	assert_int_equal(requests.used_milli.items[0].amount, 500);
 }
 
-static void what_claims_take_of_the_node_counts_where_devices_may(void **state)
+static void node_resources_of_claims_count_where_devices_may(void **state)
 {
 	struct fixture *f = *state;
 	static const struct bt_request_rules now = {.sums_by_state = true, .node_claims = true},
@@ -484,18 +484,18 @@ static void what_claims_take_of_the_node_counts_where_devices_may(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(what_claims_take_of_the_node_counts_where_devices_may),
+		FIXTURE_TEST(node_resources_of_claims_count_where_devices_may),
 		FIXTURE_TEST(init_containers_count_at_their_worst_moment),
 		FIXTURE_TEST(pod_level_requests_replace_the_sum),
 		FIXTURE_TEST(overhead_suppresses_defaults_beside_pod_level_requests),
 		FIXTURE_TEST(silent_containers_count_the_defaults_for_scores_only),
 		FIXTURE_TEST(explicit_zeroes_stay_zero),
 		FIXTURE_TEST(sums_are_exact_and_round_up_once),
-		FIXTURE_TEST(overhead_comes_on_top),
+		FIXTURE_TEST(overhead_is_added_to_requests),
 		FIXTURE_TEST(a_resize_counts_the_largest_on_the_node),
 		FIXTURE_TEST(an_infeasible_resize_does_not_count),
-		FIXTURE_TEST(what_runs_counts_for_scores_without_defaults_where_nothing_is_lacking),
-		FIXTURE_TEST(what_runs_without_a_request_counts_the_default_though_the_spec_has_one),
+		FIXTURE_TEST(running_pods_with_requests_count_without_defaults_in_scores),
+		FIXTURE_TEST(a_running_pod_without_allocated_requests_counts_the_default),
 		FIXTURE_TEST(the_largest_is_taken_of_each_container_or_of_the_sums),
 		FIXTURE_TEST(by_state_every_init_container_has_its_status_counted),
 		FIXTURE_TEST(by_state_an_infeasible_resize_leaves_nothing_of_a_container_without_a_status),
@@ -503,10 +503,10 @@ int main(void)
 		FIXTURE_TEST(the_pods_own_status_replaces_the_sum_while_its_gate_is_on),
 		FIXTURE_TEST(names_that_are_no_resource_are_dropped),
 		FIXTURE_TEST(too_many_names_are_noticed),
-		FIXTURE_TEST(all_that_a_pod_on_a_node_asks_for_counts),
-		FIXTURE_TEST(what_has_no_slot_is_noticed_and_the_rest_counts),
+		FIXTURE_TEST(all_requests_of_a_pod_on_a_node_count),
+		FIXTURE_TEST(resources_without_a_slot_are_reported_and_the_others_count),
 		FIXTURE_TEST(as_many_names_as_a_pod_may_have_are_distinguished),
-		FIXTURE_TEST(pods_may_ask_for_more_names_together),
+		FIXTURE_TEST(pods_together_may_request_more_names),
 		FIXTURE_TEST(rare_names_are_added_up_by_slot),
 	};
 

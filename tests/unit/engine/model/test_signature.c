@@ -72,7 +72,7 @@ static void equal_pods_share_a_signature(void **state)
 	}
 }
 
-static void what_cannot_matter_does_not_set_pods_apart(void **state)
+static void irrelevant_fields_do_not_change_the_signature(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_signature *signature = fixture_signature(f, COMMON);
@@ -225,7 +225,7 @@ static const struct bt_signature *running_with(struct fixture *f, const char *re
 	return bt_signatures_intern(f->cache->signatures, &fixture_read(f, text)->pod);
 }
 
-static void a_status_sets_pods_apart_only_where_it_tells_of_more_than_the_spec(void **state)
+static void a_status_is_in_the_signature_only_where_it_adds_to_the_spec(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_signature *waiting =
@@ -315,7 +315,7 @@ static void only_running_containers_take_host_ports(void **state)
 	assert_int_equal(sum, 80 + 83);
 }
 
-static void volumes_that_only_hints_ask_about_come_last_and_do_not_count(void **state)
+static void volumes_for_hints_only_are_last_and_do_not_count(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_signature *s = fixture_signature(f, COMMON
@@ -347,7 +347,7 @@ static uint32_t retire(struct fixture *f, uint32_t keep_n)
 	return n;
 }
 
-static void a_signature_stays_while_somebody_holds_it(void **state)
+static void a_signature_lives_while_it_is_referenced(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_signature *s = fixture_signature(f, APP(1));
@@ -408,7 +408,7 @@ static void names_go_with_the_last_that_has_them(void **state)
 	assert_int_equal(bt_intern_find(intern, bt_str("two-value")), BT_NAME_NONE);
 }
 
-static void those_that_were_in_use_last_are_kept(void **state)
+static void the_most_recently_used_signatures_are_kept(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_signature *s[4] = {fixture_signature(f, APP(0)), fixture_signature(f, APP(1)),
@@ -425,7 +425,7 @@ static void those_that_were_in_use_last_are_kept(void **state)
 	assert_int_equal(bt_signatures_count(f->cache->signatures), 2);
 }
 
-static void many_come_and_go_and_the_table_stays_as_small(void **state)
+static void the_table_stays_small_while_many_entries_are_added_and_removed(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_signature *alive[50] = {0};
@@ -452,20 +452,20 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(every_field_that_matters_sets_pods_apart),
 		FIXTURE_TEST(equal_pods_share_a_signature),
-		FIXTURE_TEST(what_cannot_matter_does_not_set_pods_apart),
-		FIXTURE_TEST(a_status_sets_pods_apart_only_where_it_tells_of_more_than_the_spec),
+		FIXTURE_TEST(irrelevant_fields_do_not_change_the_signature),
+		FIXTURE_TEST(a_status_is_in_the_signature_only_where_it_adds_to_the_spec),
 		FIXTURE_TEST(every_field_of_a_node_claim_sets_pods_apart),
 		FIXTURE_TEST(every_field_of_a_node_claim_sets_assumed_pods_apart),
 		FIXTURE_TEST(pods_of_two_namespaces_differ),
 		FIXTURE_TEST(names_demanded_by_every_term_are_collected),
 		FIXTURE_TEST(a_preference_that_cannot_be_parsed_is_kept_as_an_error),
 		FIXTURE_TEST(only_running_containers_take_host_ports),
-		FIXTURE_TEST(volumes_that_only_hints_ask_about_come_last_and_do_not_count),
-		FIXTURE_TEST(a_signature_stays_while_somebody_holds_it),
+		FIXTURE_TEST(volumes_for_hints_only_are_last_and_do_not_count),
+		FIXTURE_TEST(a_signature_lives_while_it_is_referenced),
 		FIXTURE_TEST(an_index_is_used_again_and_a_serial_number_is_not),
 		FIXTURE_TEST(names_go_with_the_last_that_has_them),
-		FIXTURE_TEST(those_that_were_in_use_last_are_kept),
-		FIXTURE_TEST(many_come_and_go_and_the_table_stays_as_small),
+		FIXTURE_TEST(the_most_recently_used_signatures_are_kept),
+		FIXTURE_TEST(the_table_stays_small_while_many_entries_are_added_and_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

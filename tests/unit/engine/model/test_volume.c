@@ -70,7 +70,7 @@ static void an_in_tree_disk_has_the_handle_of_its_csi_driver(void **state)
 	}
 }
 
-static void a_disk_that_cannot_be_translated_says_why(void **state)
+static void a_disk_that_cannot_be_translated_has_a_reason(void **state)
 {
 	static const struct {
 		const char *zone, *spec, *error;
@@ -118,7 +118,7 @@ static void a_translated_volume_reaches_the_nodes_of_its_zone_label(void **state
 	assert_true(bt_pv_reaches(intern, &pv, false, labels_of(f, "topology.gke.io/zone", "eu-west1-d")));
 }
 
-static void a_zone_in_the_affinity_is_asked_of_the_drivers_label(void **state)
+static void a_zone_in_the_affinity_is_read_from_the_drivers_label(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_intern *intern = f->cache->dictionary->intern;
@@ -330,9 +330,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(an_in_tree_disk_has_the_handle_of_its_csi_driver),
-		FIXTURE_TEST(a_disk_that_cannot_be_translated_says_why),
+		FIXTURE_TEST(a_disk_that_cannot_be_translated_has_a_reason),
 		FIXTURE_TEST(a_translated_volume_reaches_the_nodes_of_its_zone_label),
-		FIXTURE_TEST(a_zone_in_the_affinity_is_asked_of_the_drivers_label),
+		FIXTURE_TEST(a_zone_in_the_affinity_is_read_from_the_drivers_label),
 		FIXTURE_TEST(a_zone_label_with_an_empty_part_is_no_zone),
 		FIXTURE_TEST(the_beta_annotation_names_the_class_before_the_spec),
 		FIXTURE_TEST(a_claim_knows_its_owner_node_and_request),

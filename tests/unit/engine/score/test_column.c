@@ -164,7 +164,7 @@ static void follow(struct follower *f, const struct bt_column *column)
 	}
 }
 
-static void flips_tell_who_began_or_ceased_to_be_refused(void **state)
+static void flips_list_nodes_whose_verdict_changed(void **state)
 {
 	struct bt_rng rng = {seed_or(7)};
 	struct world *w = world_create();
@@ -294,7 +294,7 @@ static void handing_over_pays_for_much_work_and_several_workers(void **state)
 	assert_true(bt_parallel_prepare_gain_ns(1000000000, 1) < 0);
 }
 
-static void only_nodes_in_the_journal_are_asked_again(void **state)
+static void only_nodes_in_the_journal_are_evaluated_again(void **state)
 {
 	struct world *w = world_create();
 	struct bt_column column = column_of();
@@ -385,8 +385,8 @@ int main(void)
 		cmocka_unit_test(handing_over_pays_for_much_work_and_several_workers),
 		cmocka_unit_test(a_column_follows_the_journal_however_far_behind),
 		cmocka_unit_test(nodes_outside_a_mask_wait_for_one_that_has_them),
-		cmocka_unit_test(flips_tell_who_began_or_ceased_to_be_refused),
-		cmocka_unit_test(only_nodes_in_the_journal_are_asked_again),
+		cmocka_unit_test(flips_list_nodes_whose_verdict_changed),
+		cmocka_unit_test(only_nodes_in_the_journal_are_evaluated_again),
 		cmocka_unit_test(a_calm_column_keeps_its_index_right_change_by_change),
 		cmocka_unit_test(scores_out_of_range_make_the_column_odd),
 	};

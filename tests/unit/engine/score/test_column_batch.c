@@ -236,7 +236,7 @@ static void more_columns_than_there_is_room_for_follow_by_themselves(void **stat
 	world_destroy(w);
 }
 
-static void a_column_that_nobody_asks_for_leaves_and_may_come_back(void **state)
+static void a_column_without_users_is_dropped_and_may_be_built_again(void **state)
 {
 	struct world *w = world_create(seed_of(23));
 
@@ -274,7 +274,7 @@ static void columns_that_are_too_far_behind_go_their_own_ways(void **state)
 }
 
 /* Vectors do not handle amounts that are too large, or zero. */
-static void nodes_with_strange_numbers_are_asked_about_one_by_one(void **state)
+static void nodes_with_unusual_amounts_are_evaluated_one_by_one(void **state)
 {
 	struct world *w = world_create(seed_of(25));
 
@@ -320,9 +320,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_column_batch_have_the_values_that_they_would_have_alone),
 		cmocka_unit_test(more_columns_than_there_is_room_for_follow_by_themselves),
-		cmocka_unit_test(a_column_that_nobody_asks_for_leaves_and_may_come_back),
+		cmocka_unit_test(a_column_without_users_is_dropped_and_may_be_built_again),
 		cmocka_unit_test(columns_that_are_too_far_behind_go_their_own_ways),
-		cmocka_unit_test(nodes_with_strange_numbers_are_asked_about_one_by_one),
+		cmocka_unit_test(nodes_with_unusual_amounts_are_evaluated_one_by_one),
 		cmocka_unit_test(a_column_may_end_while_it_is_column_batch),
 	};
 

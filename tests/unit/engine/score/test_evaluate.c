@@ -176,7 +176,7 @@ static void runs_of_nodes_are_judged_like_single_ones(void **state)
 	bt_evaluation_fini(&e);
 }
 
-static void a_plugin_is_not_asked_about_what_others_have_refused(void **state)
+static void a_plugin_is_not_called_for_nodes_that_others_refused(void **state)
 {
 	static struct world w;
 	struct bt_evaluation e = {0};
@@ -208,7 +208,7 @@ static void a_plugin_is_not_asked_about_what_others_have_refused(void **state)
 	bt_evaluation_fini(&e);
 }
 
-static void a_sample_asks_about_no_node_too_many(void **state)
+static void a_sample_evaluates_no_node_beyond_its_size(void **state)
 {
 	static struct world w;
 	struct bt_evaluation e = {0};
@@ -233,8 +233,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_of_nodes_are_judged_like_single_ones),
-		cmocka_unit_test(a_plugin_is_not_asked_about_what_others_have_refused),
-		cmocka_unit_test(a_sample_asks_about_no_node_too_many),
+		cmocka_unit_test(a_plugin_is_not_called_for_nodes_that_others_refused),
+		cmocka_unit_test(a_sample_evaluates_no_node_beyond_its_size),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

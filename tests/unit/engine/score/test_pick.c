@@ -575,7 +575,7 @@ static void expect_no_columns(const struct bt_plugin *plugin)
 	bt_mem_free(w);
 }
 
-static void a_plugin_with_a_normalization_of_its_own_is_asked_about_every_node(void **state)
+static void a_plugin_with_its_own_normalization_is_called_for_every_node(void **state)
 {
 	struct bt_plugin own = likes;
 
@@ -585,7 +585,7 @@ static void a_plugin_with_a_normalization_of_its_own_is_asked_about_every_node(v
 	expect_no_columns(&own);
 }
 
-static void a_plugin_that_does_not_say_what_it_depends_on_is_asked_about_every_node(void **state)
+static void a_plugin_without_declared_dependencies_is_called_for_every_node(void **state)
 {
 	const struct bt_plugin silent = {
 		.name = "silent", .compile = compile, .filter = likes_filter, .score = likes_score};
@@ -663,8 +663,8 @@ int main(void)
 		cmocka_unit_test(columns_decline_when_amounts_take_a_score_out_of_range),
 		cmocka_unit_test(columns_decline_when_sums_take_a_score_out_of_range),
 		cmocka_unit_test(descriptions_that_mean_the_same_are_looked_at_once),
-		cmocka_unit_test(a_plugin_with_a_normalization_of_its_own_is_asked_about_every_node),
-		cmocka_unit_test(a_plugin_that_does_not_say_what_it_depends_on_is_asked_about_every_node),
+		cmocka_unit_test(a_plugin_with_its_own_normalization_is_called_for_every_node),
+		cmocka_unit_test(a_plugin_without_declared_dependencies_is_called_for_every_node),
 		cmocka_unit_test(shared_groups_count_towards_the_limit_of_memory),
 	};
 

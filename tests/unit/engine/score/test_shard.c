@@ -222,7 +222,7 @@ static void an_index_of_few_nodes_stays_where_it_is(void **state)
 	end(&m);
 }
 
-static void what_classes_have_by_slot_lies_beside_the_workers(void **state)
+static void arrays_of_classes_by_slot_are_near_their_workers(void **state)
 {
 	const struct bt_equivalence_key none = {.column = NULL};
 	struct bt_column column = {0};
@@ -271,7 +271,7 @@ int main(void)
 		cmocka_unit_test(every_page_of_an_array_lies_beside_the_worker_of_its_slots),
 		cmocka_unit_test(each_values_bitmap_of_an_index_lies_beside_the_workers_of_its_slots),
 		cmocka_unit_test(an_index_of_few_nodes_stays_where_it_is),
-		cmocka_unit_test(what_classes_have_by_slot_lies_beside_the_workers),
+		cmocka_unit_test(arrays_of_classes_by_slot_are_near_their_workers),
 		cmocka_unit_test(no_array_is_fine),
 	};
 

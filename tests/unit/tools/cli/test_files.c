@@ -81,7 +81,7 @@ static void a_place_without_a_file_is_one_by_its_folder_and_name(void **state)
 	assert_false(bt_files_are_one("/no such folder/a", "/no such folder/a"));
 }
 
-static void what_throws_everything_away_is_not_one_file(void **state)
+static void dev_null_is_never_the_same_file(void **state)
 {
 	(void)state;
 	assert_false(bt_files_are_one("/dev/null", "/dev/null"));
@@ -160,7 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FILES_TEST(one_file_by_two_names_is_one),
 		FILES_TEST(a_place_without_a_file_is_one_by_its_folder_and_name),
-		FILES_TEST(what_throws_everything_away_is_not_one_file),
+		FILES_TEST(dev_null_is_never_the_same_file),
 		FILES_TEST(an_output_that_is_an_input_is_refused),
 		FILES_TEST(two_outputs_that_are_one_file_are_refused),
 		FILES_TEST(an_output_in_a_folder_that_is_read_is_refused_where_it_would_be_read),

@@ -67,7 +67,7 @@ static void write_reals(struct bt_json_writer *json)
 	bt_json_write_end(json);
 }
 
-static void reals_have_the_digits_asked_for_and_none_that_json_lacks(void **state)
+static void reals_have_the_requested_digits_and_are_valid_json(void **state)
 {
 	(void)state;
 	expect(false, write_reals, "[0.67,-0,null,null]");
@@ -98,7 +98,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compact_text_has_no_blanks),
 		cmocka_unit_test(pretty_text_indents_members_by_two),
-		cmocka_unit_test(reals_have_the_digits_asked_for_and_none_that_json_lacks),
+		cmocka_unit_test(reals_have_the_requested_digits_and_are_valid_json),
 		cmocka_unit_test(containers_nest_as_deep_as_the_limit),
 	};
 

@@ -63,7 +63,7 @@ static void a_terminal_that_does_not_know_its_width_has_80_columns(void **state)
 	assert_int_equal(bt_terminal_columns(-1), 80);
 }
 
-static void a_dumb_terminal_says_so(void **state)
+static void a_dumb_terminal_is_detected(void **state)
 {
 	(void)state;
 	assert_int_equal(setenv("TERM", "dumb", 1), 0);
@@ -81,7 +81,7 @@ int main(void)
 		cmocka_unit_test(a_narrow_one_gets_a_shorter_bar_then_none_then_less_of_the_label),
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(a_terminal_that_does_not_know_its_width_has_80_columns),
-		cmocka_unit_test(a_dumb_terminal_says_so),
+		cmocka_unit_test(a_dumb_terminal_is_detected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

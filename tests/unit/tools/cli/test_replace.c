@@ -104,7 +104,7 @@ static void the_old_file_is_there_until_the_new_one_is_complete(void **state)
 	assert_int_equal(about.st_mode & 0777, 0640);
 }
 
-static void what_is_dropped_leaves_nothing(void **state)
+static void dropped_entries_free_their_memory(void **state)
 {
 	(void)state;
 	put("a", "old", 0600);
@@ -220,7 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_old_file_is_there_until_the_new_one_is_complete),
-		TEST(what_is_dropped_leaves_nothing),
+		TEST(dropped_entries_free_their_memory),
 		TEST(a_signal_removes_every_unfinished_file),
 		TEST(a_link_stays_and_its_target_is_replaced),
 		TEST(links_that_lead_to_nothing_name_the_new_file_and_a_circle_is_an_error),

@@ -225,7 +225,7 @@ static void every_command_line_and_configuration_is_berths(void **state)
 	assert_true(m->document_n >= 10);
 }
 
-static void what_is_watched_may_be_listed_and_watched_and_nothing_else(void **state)
+static void watched_kinds_need_list_and_watch_permissions_only(void **state)
 {
 	const struct manifests *m = *state;
 	bool watched[BT_KIND_N] = {false};
@@ -254,7 +254,7 @@ static void what_is_watched_may_be_listed_and_watched_and_nothing_else(void **st
 	assert_int_equal(listed_n, n);
 }
 
-static void what_is_written_may_be_written_and_secrets_are_nobodys(void **state)
+static void written_kinds_have_write_permissions_and_secrets_have_none(void **state)
 {
 	static const char *const needed[][3] = {{"", "pods/binding", "create"}, {"", "pods", "delete"},
 		{"", "pods/status", "patch"}, {"events.k8s.io", "events", "create"},
@@ -296,8 +296,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_command_line_and_configuration_is_berths),
-		cmocka_unit_test(what_is_watched_may_be_listed_and_watched_and_nothing_else),
-		cmocka_unit_test(what_is_written_may_be_written_and_secrets_are_nobodys),
+		cmocka_unit_test(watched_kinds_need_list_and_watch_permissions_only),
+		cmocka_unit_test(written_kinds_have_write_permissions_and_secrets_have_none),
 		cmocka_unit_test(a_static_pod_is_root_and_others_are_not),
 	};
 

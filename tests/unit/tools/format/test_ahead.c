@@ -209,7 +209,7 @@ static void long_lists_are_read_ahead_whatever_their_shape(void **state)
 	}
 }
 
-static void elements_that_are_no_plain_objects_come_in_their_order(void **state)
+static void elements_that_are_not_plain_objects_keep_their_order(void **state)
 {
 	(void)state;
 	rng.state = seed_or(1);
@@ -276,7 +276,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_lists_are_read_ahead_whatever_their_shape),
-		cmocka_unit_test(elements_that_are_no_plain_objects_come_in_their_order),
+		cmocka_unit_test(elements_that_are_not_plain_objects_keep_their_order),
 		cmocka_unit_test(mutants_are_read_as_by_one_thread),
 		cmocka_unit_test(reading_may_stop_anywhere),
 		cmocka_unit_test(a_list_that_is_not_long_is_read_alone),

@@ -71,7 +71,7 @@ static void line_ends_are_passed_over(void **state)
 	bt_buf_fini(&bytes);
 }
 
-static void what_is_no_base64_is_refused_with_the_byte_that_go_names(void **state)
+static void invalid_base64_is_rejected_with_the_offset_that_go_reports(void **state)
 {
 	static const struct {
 		const char *text;
@@ -97,7 +97,7 @@ int main(void)
 		cmocka_unit_test(the_examples_of_the_standard_go_both_ways),
 		cmocka_unit_test(any_bytes_go_both_ways),
 		cmocka_unit_test(line_ends_are_passed_over),
-		cmocka_unit_test(what_is_no_base64_is_refused_with_the_byte_that_go_names),
+		cmocka_unit_test(invalid_base64_is_rejected_with_the_offset_that_go_reports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,7 @@ static void attributes_keep_their_types(void **state)
 	assert_true(device->attributes[8].texts.set && device->attributes[8].texts.n == 0);
 }
 
-static void policies_tell_values_from_ranges(void **state)
+static void policies_distinguish_values_from_ranges(void **state)
 {
 	const struct bt_object *object = read_one(*state, slice_yaml);
 	const struct bt_device_capacity_object *capacities = object->resource_slice.devices[0].capacities;
@@ -300,7 +300,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_slice_is_read_with_all_of_its_devices),
 		TEST(attributes_keep_their_types),
-		TEST(policies_tell_values_from_ranges),
+		TEST(policies_distinguish_values_from_ranges),
 		TEST(a_claim_is_read_with_its_allocation),
 		TEST(a_rule_is_read_in_each_of_its_versions),
 		TEST(a_class_may_serve_for_an_extended_resource),

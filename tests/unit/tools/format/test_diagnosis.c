@@ -33,7 +33,7 @@ static void all_parts_stand_in_order(void **state)
 		"a.yaml:3:7: Pod default/p: spec.priority: not a number; write one");
 }
 
-static void what_is_not_known_is_left_out(void **state)
+static void unknown_values_are_left_out(void **state)
 {
 	(void)state;
 	assert_text((struct bt_diagnosis){.message = "empty"}, "empty");
@@ -53,7 +53,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_parts_stand_in_order),
-		cmocka_unit_test(what_is_not_known_is_left_out),
+		cmocka_unit_test(unknown_values_are_left_out),
 		cmocka_unit_test(control_characters_of_the_input_are_escaped),
 	};
 

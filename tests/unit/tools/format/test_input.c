@@ -100,7 +100,7 @@ static void a_missing_path_is_named(void **state)
 }
 
 /* Ignoring them would silently make a smaller cluster. */
-static void what_a_directory_names_as_objects_and_cannot_be_read_is_named(void **state)
+static void unreadable_manifests_of_a_directory_are_reported(void **state)
 {
 	struct bt_input_file file;
 
@@ -163,7 +163,7 @@ static void few_packed_bytes_do_not_fill_the_memory(void **state)
 	assert_int_equal(bt_input_unpacked_max(1000, SIZE_MAX), BT_LIMIT_FILE_BYTES);
 }
 
-static void what_is_not_unpacked_here_is_refused_with_a_remedy(void **state)
+static void unsupported_archives_are_rejected_with_a_remedy(void **state)
 {
 	static char tar[512] = "pods.yaml";
 	static const struct {
@@ -235,13 +235,13 @@ int main(void)
 			a_directory_is_read_in_order_and_other_names_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_missing_path_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			what_a_directory_names_as_objects_and_cannot_be_read_is_named, setup, teardown),
+			unreadable_manifests_of_a_directory_are_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_directory_without_objects_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_bad_archive_does_not_stop_the_next_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_cut_off_zstd_file_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(few_packed_bytes_do_not_fill_the_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			what_is_not_unpacked_here_is_refused_with_a_remedy, setup, teardown),
+			unsupported_archives_are_rejected_with_a_remedy, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_damaged_archive_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_file_is_mapped_whole, setup, teardown),
 	};

@@ -138,7 +138,7 @@ static void refuses_bad_strings_at_their_byte(void **state)
 	REFUSES("[\"\xff\"]", 2, "invalid UTF-8");
 }
 
-static void says_when_the_text_is_cut_off(void **state)
+static void a_truncated_text_is_reported(void **state)
 {
 	(void)state;
 	CUT_OFF("{\"a\":", "the text ends too early");
@@ -414,7 +414,7 @@ int main(void)
 		cmocka_unit_test(refuses_what_the_grammar_forbids),
 		cmocka_unit_test(no_byte_is_passed_over_but_white_space),
 		cmocka_unit_test(refuses_bad_strings_at_their_byte),
-		cmocka_unit_test(says_when_the_text_is_cut_off),
+		cmocka_unit_test(a_truncated_text_is_reported),
 		cmocka_unit_test(bounds_the_depth_in_skip_and_in_enter),
 		cmocka_unit_test(strings_are_views_or_unescaped),
 		cmocka_unit_test(integers_are_checked_against_64_bits),

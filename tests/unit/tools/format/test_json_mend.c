@@ -20,7 +20,7 @@ static void becomes(const char *text, const char *expected)
 	bt_buf_fini(&out);
 }
 
-static void what_is_right_stays(void **state)
+static void valid_text_is_unchanged(void **state)
 {
 	(void)state;
 	becomes("{}", NULL);
@@ -46,7 +46,7 @@ static void halves_of_pairs_are_replaced(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_right_stays),
+		cmocka_unit_test(valid_text_is_unchanged),
 		cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
 		cmocka_unit_test(halves_of_pairs_are_replaced),
 	};

@@ -332,7 +332,7 @@ static void a_syntax_error_costs_one_document(void **state)
 		"get -o json\n");
 }
 
-static void what_holds_no_objects_is_named(void **state)
+static void inputs_without_objects_are_named(void **state)
 {
 	(void)state;
 	JSON(" \n", "",
@@ -498,7 +498,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(duplicate_keys_name_the_field, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_object_without_a_name_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_syntax_error_costs_one_document, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_holds_no_objects_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(inputs_without_objects_are_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_owned_object_needs_nothing_else, setup, teardown),
 		cmocka_unit_test(times_are_read_to_the_nanosecond),
 	};

@@ -265,7 +265,7 @@ static const char *labels_error(const char *keys, struct bt_object *out)
 	return pod_error(bytes, n, out);
 }
 
-static void maps_may_come_in_any_order_but_keys_come_once(void **state)
+static void maps_may_be_in_any_order_but_keys_are_unique(void **state)
 {
 	struct bt_object object;
 	char many[100];
@@ -301,7 +301,7 @@ static void an_object_does_not_become_larger_than_its_limit(void **state)
 	bt_mem_free(bytes);
 }
 
-static void envelopes_say_what_they_hold(void **state)
+static void envelopes_have_the_apiversion_and_kind(void **state)
 {
 	struct bt_proto_unknown unknown;
 	struct bt_proto_event event;
@@ -390,7 +390,7 @@ static char *mutate(struct bt_rng *rng, struct bt_str bytes, size_t from)
 }
 
 /* Random bytes after the metadata are changed: the identity equals that of a strict reader before. */
-static void whatever_else_is_broken_who_it_is_is_read(void **state)
+static void metadata_is_read_from_otherwise_invalid_objects(void **state)
 {
 	struct bt_rng rng = {seed_of_the_day()};
 	struct bt_str text, bytes, meta = {0};
@@ -429,7 +429,7 @@ static void whatever_else_is_broken_who_it_is_is_read(void **state)
 }
 
 /* Any bytes are changed: the reader of identities and the full reader agree on the identity. */
-static void both_readers_agree_on_who_it_is(void **state)
+static void both_readers_decode_the_same_identity(void **state)
 {
 	struct bt_rng rng = {seed_of_the_day()};
 	struct bt_str text, bytes;
@@ -546,11 +546,11 @@ int main(void)
 		cmocka_unit_test(changed_bytes_do_no_harm),
 		cmocka_unit_test(malformed_messages_are_refused_by_name),
 		cmocka_unit_test(unknown_fields_are_stepped_over),
-		cmocka_unit_test(maps_may_come_in_any_order_but_keys_come_once),
+		cmocka_unit_test(maps_may_be_in_any_order_but_keys_are_unique),
 		cmocka_unit_test(an_object_does_not_become_larger_than_its_limit),
-		cmocka_unit_test(envelopes_say_what_they_hold),
-		cmocka_unit_test(whatever_else_is_broken_who_it_is_is_read),
-		cmocka_unit_test(both_readers_agree_on_who_it_is),
+		cmocka_unit_test(envelopes_have_the_apiversion_and_kind),
+		cmocka_unit_test(metadata_is_read_from_otherwise_invalid_objects),
+		cmocka_unit_test(both_readers_decode_the_same_identity),
 		cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
 		cmocka_unit_test(a_bad_value_costs_itself_alone),
 		cmocka_unit_test(a_message_that_is_there_twice_is_merged),

@@ -107,7 +107,7 @@ static void expect_fatal(const char *text, const char *fatal, size_t offset)
 	end(&r);
 }
 
-static void what_the_tables_name_is_read_without_a_word(void **state)
+static void known_fields_are_decoded_without_diagnostics(void **state)
 {
 	struct reading r;
 
@@ -199,7 +199,7 @@ static void a_value_of_a_wrong_type_names_gos_struct_and_type(void **state)
 		20);
 }
 
-static void the_first_wrong_value_counts_unless_a_duration_comes_later(void **state)
+static void the_first_wrong_value_is_reported_unless_a_duration_follows(void **state)
 {
 	(void)state;
 	expect_fatal("{\"small\":\"x\",\"flag\":1}",
@@ -234,13 +234,13 @@ static void types_have_the_words_of_gos_decoder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_tables_name_is_read_without_a_word),
+		cmocka_unit_test(known_fields_are_decoded_without_diagnostics),
 		cmocka_unit_test(faults_are_collected_with_their_paths_and_the_rest_is_read),
 		cmocka_unit_test(a_fault_is_reported_once_for_each_path),
 		cmocka_unit_test(members_of_yaml_are_read_by_name),
 		cmocka_unit_test(only_the_first_hundred_faults_are_kept),
 		cmocka_unit_test(a_value_of_a_wrong_type_names_gos_struct_and_type),
-		cmocka_unit_test(the_first_wrong_value_counts_unless_a_duration_comes_later),
+		cmocka_unit_test(the_first_wrong_value_is_reported_unless_a_duration_follows),
 		cmocka_unit_test(faults_do_not_hide_what_is_fatal),
 		cmocka_unit_test(types_have_the_words_of_gos_decoder),
 	};

@@ -148,7 +148,7 @@ static void infinity_and_no_number_are_distinguished_from_numbers(void **state)
 	CHECK(rows, false);
 }
 
-static void what_is_too_long_for_a_number_is_a_string(void **state)
+static void overlong_numbers_are_strings(void **state)
 {
 	char digits[401];
 
@@ -178,7 +178,7 @@ int main(void)
 		cmocka_unit_test(floats_are_written_as_the_shortest_decimal),
 		cmocka_unit_test(keys_are_written_in_single_precision),
 		cmocka_unit_test(infinity_and_no_number_are_distinguished_from_numbers),
-		cmocka_unit_test(what_is_too_long_for_a_number_is_a_string),
+		cmocka_unit_test(overlong_numbers_are_strings),
 		cmocka_unit_test(a_zero_byte_is_part_of_a_string),
 	};
 

@@ -292,7 +292,7 @@ static void a_star_in_multi_point_drops_the_default_list(void **state)
 	end(&fixture);
 }
 
-static void what_extenders_manage_takes_the_place_of_ignored_resources(void **state)
+static void managed_resources_of_extenders_replace_ignored_resources(void **state)
 {
 	struct bt_extender_resource resources[] = {{bt_str("a.com/x"), true}, {bt_str("a.com/y"), false}};
 	struct bt_extender_config extender = {.resources = resources, .resource_n = 2};
@@ -383,7 +383,7 @@ static void removed_plugins_are_refused(void **state)
 	end(&fixture);
 }
 
-static void arguments_are_checked_and_a_text_is_said_once(void **state)
+static void arguments_are_validated_and_an_error_is_reported_once(void **state)
 {
 	struct bt_spread_constraint_object constraints[2] = {
 		{.max_skew = 0, .topology_key = bt_str("a"), .when_unsatisfiable = bt_str("DoNotSchedule")},
@@ -569,12 +569,12 @@ int main(void)
 		cmocka_unit_test(a_points_own_list_comes_first_in_its_own_order),
 		cmocka_unit_test(a_star_stops_the_expansion_of_its_point),
 		cmocka_unit_test(a_star_in_multi_point_drops_the_default_list),
-		cmocka_unit_test(what_extenders_manage_takes_the_place_of_ignored_resources),
+		cmocka_unit_test(managed_resources_of_extenders_replace_ignored_resources),
 		cmocka_unit_test(global_values_are_checked),
 		cmocka_unit_test(profiles_need_names_of_their_own),
 		cmocka_unit_test(all_profiles_sort_the_queue_alike),
 		cmocka_unit_test(removed_plugins_are_refused),
-		cmocka_unit_test(arguments_are_checked_and_a_text_is_said_once),
+		cmocka_unit_test(arguments_are_validated_and_an_error_is_reported_once),
 		cmocka_unit_test(added_affinity_must_be_a_selector),
 		cmocka_unit_test(fit_arguments_are_checked_when_the_plugin_is_built),
 		cmocka_unit_test(building_a_profile_fails_with_upstreams_texts),

@@ -130,7 +130,7 @@ static void a_gate_needs_what_it_depends_on(void **state)
 	assert_false(bt_gate_needs(BT_GATE_WORKLOAD_AWARE_PREEMPTION, BT_GATE_GENERIC_WORKLOAD, release()));
 }
 
-static void gates_that_come_after_the_emulated_release_cannot_be_set(void **state)
+static void gates_introduced_after_the_emulated_release_cannot_be_set(void **state)
 {
 	const struct bt_release release =
 		bt_release_emulate(bt_release_find(bt_str("1.37")), bt_release_find(bt_str("1.36")), 0);
@@ -162,7 +162,7 @@ int main(void)
 		cmocka_unit_test(a_list_switches_gates_and_the_last_word_counts),
 		cmocka_unit_test(a_stage_is_overruled_by_a_name),
 		cmocka_unit_test(bad_lists_are_refused_with_upstreams_texts),
-		cmocka_unit_test(gates_that_come_after_the_emulated_release_cannot_be_set),
+		cmocka_unit_test(gates_introduced_after_the_emulated_release_cannot_be_set),
 		cmocka_unit_test(a_gate_needs_what_it_depends_on),
 	};
 

@@ -233,7 +233,7 @@ static enum bt_wait wait_of(struct trial *t, uint32_t pod)
 	return bt_queue_info(bt_engine_queue(t->engine), pod).where;
 }
 
-static void who_waits_for_a_claim_hears_that_it_is_not_being_allocated_any_more(void **state)
+static void the_end_of_an_allocation_requeues_pods_that_wait_for_the_claim(void **state)
 {
 	struct trial t;
 
@@ -250,7 +250,7 @@ static void who_waits_for_a_claim_hears_that_it_is_not_being_allocated_any_more(
 }
 
 /* Its claim, with the record of its allocation, is deleted first. */
-static void who_waits_for_a_device_hears_that_it_is_free_although_its_claim_has_gone(void **state)
+static void a_device_freed_by_a_deleted_claim_requeues_waiting_pods(void **state)
 {
 	const struct bt_written_claim claim = {.name = bt_str("c"), .uid = bt_str("u-c"), .version = 20};
 
@@ -287,7 +287,7 @@ static void a_binding_that_failed_brings_a_claim_nothing_even_if_the_pod_is_boun
 }
 
 /* The binder has written the claim, but no event has shown that yet. */
-static void a_claim_stays_allocated_for_a_pod_that_went_while_it_was_bound(void **state)
+static void a_claim_stays_allocated_for_a_pod_deleted_during_its_binding(void **state)
 {
 	struct trial t;
 
@@ -318,7 +318,7 @@ static void show_free(struct trial *t, const char *version)
 }
 
 /* The binder's write counts until the watch shows it, whether the pod is bound, deleted, or neither. */
-static void a_device_is_not_given_away_because_of_old_news(void **state)
+static void a_stale_claim_does_not_free_its_device(void **state)
 {
 	for (int how = 0; how < 4; how++) {
 		const struct bt_written_claim claim = {
@@ -430,7 +430,7 @@ static bool is_allocated(const struct trial *t, const char *claim)
 		->allocated;
 }
 
-static void what_only_preemption_found_unavailable_stays_allocated(void **state)
+static void a_claim_that_only_preemption_could_not_use_stays_allocated(void **state)
 {
 	struct bt_decision decision;
 	struct trial t;
@@ -449,7 +449,7 @@ static void what_only_preemption_found_unavailable_stays_allocated(void **state)
 }
 
 /* Upstream's plugins share Filter's state, and the profile orders the plugins. */
-static void what_preemption_found_unavailable_counts_for_who_comes_after_it(void **state)
+static void a_claim_found_unavailable_by_preemption_counts_for_later_pods(void **state)
 {
 	struct bt_config_plugin order[] = {
 		{.name = BT_STR("DefaultPreemption")}, {.name = BT_STR("DynamicResources")}};
@@ -542,7 +542,7 @@ static void a_pod_with_claims_whose_extended_resources_a_device_plugin_has_is_no
 }
 
 /* Between the halves of a pod's cycle its claim is deleted, or others are added. */
-static void claims_may_come_and_go_before_the_decision_is_carried_out(void **state)
+static void claims_may_change_before_the_decision_is_carried_out(void **state)
 {
 	for (int goes = 0; goes < 2; goes++) {
 		struct bt_decision decision;
@@ -583,19 +583,19 @@ int main(void)
 		FIXTURE_TEST(a_device_is_given_once),
 		FIXTURE_TEST(a_slice_may_go_between_the_halves_of_a_cycle),
 		FIXTURE_TEST(a_binding_that_fails_gives_the_device_back),
-		FIXTURE_TEST(who_waits_for_a_claim_hears_that_it_is_not_being_allocated_any_more),
-		FIXTURE_TEST(who_waits_for_a_device_hears_that_it_is_free_although_its_claim_has_gone),
+		FIXTURE_TEST(the_end_of_an_allocation_requeues_pods_that_wait_for_the_claim),
+		FIXTURE_TEST(a_device_freed_by_a_deleted_claim_requeues_waiting_pods),
 		FIXTURE_TEST(a_binding_that_failed_brings_a_claim_nothing_even_if_the_pod_is_bound),
-		FIXTURE_TEST(a_claim_stays_allocated_for_a_pod_that_went_while_it_was_bound),
-		FIXTURE_TEST(a_device_is_not_given_away_because_of_old_news),
+		FIXTURE_TEST(a_claim_stays_allocated_for_a_pod_deleted_during_its_binding),
+		FIXTURE_TEST(a_stale_claim_does_not_free_its_device),
 		FIXTURE_TEST(a_binding_that_failed_before_it_wrote_a_claim_gives_the_device_back),
 		FIXTURE_TEST(a_pod_waits_until_its_claim_is_there),
 		FIXTURE_TEST(an_allocation_that_is_in_the_way_is_taken_back),
-		FIXTURE_TEST(what_only_preemption_found_unavailable_stays_allocated),
-		FIXTURE_TEST(what_preemption_found_unavailable_counts_for_who_comes_after_it),
+		FIXTURE_TEST(a_claim_that_only_preemption_could_not_use_stays_allocated),
+		FIXTURE_TEST(a_claim_found_unavailable_by_preemption_counts_for_later_pods),
 		FIXTURE_TEST(post_filter_fails_when_the_claim_has_gone_that_it_deallocates),
 		FIXTURE_TEST(a_pod_with_claims_whose_extended_resources_a_device_plugin_has_is_not_bound),
-		FIXTURE_TEST(claims_may_come_and_go_before_the_decision_is_carried_out),
+		FIXTURE_TEST(claims_may_change_before_the_decision_is_carried_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,7 +202,7 @@ static void victims_go_after_the_refusal_or_before_it_in_turn(void **state)
 	preempt(true, VICTIMS LOWER REFUSED);
 }
 
-static void victims_of_a_group_hear_of_the_group_and_of_no_node(void **state)
+static void victims_events_name_the_group_and_no_node(void **state)
 {
 	struct bt_api_pod pod = pod_named("p"), a = pod_named("a"), c = pod_named("c");
 	struct bt_api_pod group = {.name = bt_str("g"), .uid = bt_str("u-g"), .group_version = bt_str("v")};
@@ -254,7 +254,7 @@ static void nothing_is_sent_when_all_victims_are_going(void **state)
 	expect(&cycle, LOWER REFUSED);
 }
 
-static void of_a_resize_only_what_befalls_others_is_said(void **state)
+static void a_resizes_events_concern_its_victims_only(void **state)
 {
 	struct bt_api_pod pod = pod_named("p"), low = pod_named("low"), lower = pod_named("lower");
 	const struct bt_api_victim victim = {.pod = &low};
@@ -319,7 +319,7 @@ static void pods_without_a_cycle_are_noted(void **state)
 	expect(&cycle, "");
 }
 
-static void decisions_say_how_the_turn_ended_and_what_becomes_of_the_nomination(void **state)
+static void decisions_have_the_outcome_and_the_new_nomination(void **state)
 {
 	static const struct {
 		struct bt_decision decision;
@@ -355,12 +355,12 @@ int main(void)
 		cmocka_unit_test(a_condition_that_stays_is_not_patched_and_keeps_its_time),
 		cmocka_unit_test(the_nomination_is_set_cleared_or_left),
 		cmocka_unit_test(victims_go_after_the_refusal_or_before_it_in_turn),
-		cmocka_unit_test(victims_of_a_group_hear_of_the_group_and_of_no_node),
+		cmocka_unit_test(victims_events_name_the_group_and_no_node),
 		cmocka_unit_test(nothing_is_sent_when_all_victims_are_going),
-		cmocka_unit_test(of_a_resize_only_what_befalls_others_is_said),
+		cmocka_unit_test(a_resizes_events_concern_its_victims_only),
 		cmocka_unit_test(a_long_note_is_cut_but_not_the_condition),
 		cmocka_unit_test(pods_without_a_cycle_are_noted),
-		cmocka_unit_test(decisions_say_how_the_turn_ended_and_what_becomes_of_the_nomination),
+		cmocka_unit_test(decisions_have_the_outcome_and_the_new_nomination),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

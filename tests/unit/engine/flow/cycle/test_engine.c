@@ -68,7 +68,7 @@ static struct bt_decision decide(struct trial *t, uint32_t pod)
 	return decision;
 }
 
-static void pods_are_sorted_as_they_come(void **state)
+static void pods_are_sorted_on_insertion(void **state)
 {
 	struct trial t;
 	enum bt_entry entry;
@@ -111,7 +111,7 @@ static void a_pod_that_fits_is_placed_and_counts(void **state)
 	end(&t);
 }
 
-static void a_refused_pod_is_looked_at_again_when_room_may_have_come(void **state)
+static void a_refused_pod_is_retried_when_a_node_may_have_room(void **state)
 {
 	struct trial t;
 
@@ -199,7 +199,7 @@ static void begin_open(struct trial *t, void **state)
 	begin(t, state, &(struct bt_engine_options){.binder = {leave_open, NULL}, .no_backoff = true});
 }
 
-static void an_assumed_pod_that_is_deleted_frees_its_room_and_its_late_answer_harms_nobody(void **state)
+static void a_deleted_assumed_pod_frees_its_node_and_its_late_answer_is_ignored(void **state)
 {
 	struct trial t;
 
@@ -260,7 +260,7 @@ static void an_assumed_victim_frees_its_room_when_its_deletion_is_shown(void **s
 	end(&t);
 }
 
-static void a_binding_that_failed_but_had_come_about_stands(void **state)
+static void a_binding_that_succeeded_despite_an_error_stays(void **state)
 {
 	struct trial t;
 
@@ -299,7 +299,7 @@ static void a_pod_that_goes_between_the_halves_of_its_cycle_is_over_with_its_bin
 	end(&t);
 }
 
-static void a_pod_that_somebody_else_binds_during_its_cycle_is_theirs(void **state)
+static void a_pod_bound_by_another_scheduler_during_its_cycle_is_dropped(void **state)
 {
 	struct trial t;
 	struct bt_decision decision;
@@ -391,7 +391,7 @@ static void assert_refused_by(struct trial *t, uint32_t pod, const char *plugin)
 }
 
 /* Only hint plugins of the new profile run. Source: isPodWorthRequeuing, v1.36.3. */
-static void who_refused_a_pod_stays_the_same_when_it_gets_another_profile(void **state)
+static void unschedulable_plugins_stay_when_the_profile_changes(void **state)
 {
 	struct trial t;
 
@@ -552,7 +552,7 @@ static void decide_while_claims_change(void **state, bool goes, int come)
 }
 
 /* By then another claim has the first one's index. */
-static void a_claim_that_is_made_anew_in_mid_cycle_gets_what_was_found_for_it(void **state)
+static void a_claim_recreated_during_a_cycle_gets_its_allocation(void **state)
 {
 	struct trial t;
 	struct bt_decision decision;
@@ -584,7 +584,7 @@ static void a_claim_that_is_made_anew_in_mid_cycle_gets_what_was_found_for_it(vo
 	end(&t);
 }
 
-static void claims_may_come_and_go_between_the_halves_of_a_cycle(void **state)
+static void claims_may_change_between_the_halves_of_a_cycle(void **state)
 {
 	decide_while_claims_change(state, true, 0);
 	decide_while_claims_change(state, false, 200);
@@ -593,7 +593,7 @@ static void claims_may_come_and_go_between_the_halves_of_a_cycle(void **state)
 
 /* A resource that only pods request: it gets a slot with a node, loses it with the node, and
  * is backed by a class then. */
-static void a_name_beyond_the_columns_comes_and_goes_with_its_nodes(void **state)
+static void a_name_beyond_the_columns_lives_as_long_as_its_nodes(void **state)
 {
 	struct trial t;
 	static const char bare[] = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: "
@@ -644,7 +644,7 @@ static void a_name_beyond_the_columns_comes_and_goes_with_its_nodes(void **state
 	end(&t);
 }
 
-static void what_was_never_known_cannot_go(void **state)
+static void deleting_an_unknown_object_has_no_effect(void **state)
 {
 	struct trial t;
 
@@ -806,7 +806,7 @@ static void a_device_is_allocated_once_whichever_claim_has_it(void **state)
 }
 
 /* A pod cannot hide by requesting too much. */
-static void a_pod_on_a_node_counts_whatever_else_it_asks_for(void **state)
+static void a_pod_on_a_node_counts_with_unknown_requests_too(void **state)
 {
 	struct trial t;
 
@@ -825,7 +825,7 @@ static void a_pod_on_a_node_counts_whatever_else_it_asks_for(void **state)
 }
 
 /* Nor keep the usage of a smaller one after such an update. */
-static void an_update_that_asks_for_too_much_counts(void **state)
+static void an_update_that_exceeds_the_allocatable_counts(void **state)
 {
 	struct trial t;
 
@@ -920,33 +920,33 @@ static void pods_cannot_take_the_names_that_nodes_offer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(pods_are_sorted_as_they_come),
+		FIXTURE_TEST(pods_are_sorted_on_insertion),
 		FIXTURE_TEST(a_pod_that_fits_is_placed_and_counts),
-		FIXTURE_TEST(a_refused_pod_is_looked_at_again_when_room_may_have_come),
+		FIXTURE_TEST(a_refused_pod_is_retried_when_a_node_may_have_room),
 		FIXTURE_TEST(without_nodes_every_pod_is_refused),
 		FIXTURE_TEST(pods_of_a_kind_that_fits_nowhere_cost_those_behind_them_nothing),
 		FIXTURE_TEST(a_binding_that_fails_gives_everything_back),
-		FIXTURE_TEST(an_assumed_pod_that_is_deleted_frees_its_room_and_its_late_answer_harms_nobody),
+		FIXTURE_TEST(a_deleted_assumed_pod_frees_its_node_and_its_late_answer_is_ignored),
 		FIXTURE_TEST(an_assumed_pod_that_begins_to_be_deleted_frees_its_room),
 		FIXTURE_TEST(an_assumed_victim_frees_its_room_when_its_deletion_is_shown),
-		FIXTURE_TEST(a_binding_that_failed_but_had_come_about_stands),
+		FIXTURE_TEST(a_binding_that_succeeded_despite_an_error_stays),
 		FIXTURE_TEST(a_pod_that_goes_between_the_halves_of_its_cycle_is_over_with_its_binding),
-		FIXTURE_TEST(a_pod_that_somebody_else_binds_during_its_cycle_is_theirs),
+		FIXTURE_TEST(a_pod_bound_by_another_scheduler_during_its_cycle_is_dropped),
 		FIXTURE_TEST(a_refused_pod_that_another_scheduler_binds_stops_waiting),
 		FIXTURE_TEST(a_gated_pod_that_another_scheduler_binds_stops_waiting),
 		FIXTURE_TEST(an_assumed_pod_that_becomes_another_schedulers_frees_its_room),
-		FIXTURE_TEST(who_refused_a_pod_stays_the_same_when_it_gets_another_profile),
+		FIXTURE_TEST(unschedulable_plugins_stay_when_the_profile_changes),
 		FIXTURE_TEST(a_pod_on_a_node_that_is_another_schedulers_is_explained_by_that),
 		FIXTURE_TEST(a_failed_binding_waits_for_its_backoff),
 		FIXTURE_TEST(every_equal_node_gets_its_chance_by_the_seed),
-		FIXTURE_TEST(claims_may_come_and_go_between_the_halves_of_a_cycle),
-		FIXTURE_TEST(a_claim_that_is_made_anew_in_mid_cycle_gets_what_was_found_for_it),
-		FIXTURE_TEST(what_was_never_known_cannot_go),
-		FIXTURE_TEST(a_name_beyond_the_columns_comes_and_goes_with_its_nodes),
+		FIXTURE_TEST(claims_may_change_between_the_halves_of_a_cycle),
+		FIXTURE_TEST(a_claim_recreated_during_a_cycle_gets_its_allocation),
+		FIXTURE_TEST(deleting_an_unknown_object_has_no_effect),
+		FIXTURE_TEST(a_name_beyond_the_columns_lives_as_long_as_its_nodes),
 		FIXTURE_TEST(a_plan_follows_the_images_of_its_pods),
 		FIXTURE_TEST(a_device_is_allocated_once_whichever_claim_has_it),
-		FIXTURE_TEST(a_pod_on_a_node_counts_whatever_else_it_asks_for),
-		FIXTURE_TEST(an_update_that_asks_for_too_much_counts),
+		FIXTURE_TEST(a_pod_on_a_node_counts_with_unknown_requests_too),
+		FIXTURE_TEST(an_update_that_exceeds_the_allocatable_counts),
 		FIXTURE_TEST(nothing_is_decided_on_half_knowledge),
 		FIXTURE_TEST(pods_cannot_take_the_names_that_nodes_offer),
 	};

@@ -75,7 +75,7 @@ static void victims_that_are_being_deleted_already_are_not_listed(void **state)
 	end(&t);
 }
 
-static void what_becomes_of_a_victim_is_noted_and_of_others_is_not(void **state)
+static void the_end_of_a_victim_is_recorded_and_of_other_pods_is_not(void **state)
 {
 	struct trial t = begin(state);
 
@@ -199,7 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(victims_that_are_being_deleted_already_are_not_listed),
-		FIXTURE_TEST(what_becomes_of_a_victim_is_noted_and_of_others_is_not),
+		FIXTURE_TEST(the_end_of_a_victim_is_recorded_and_of_other_pods_is_not),
 		FIXTURE_TEST(a_victim_that_has_gone_is_let_go_once_it_is_in_nobodys_hand),
 		FIXTURE_TEST(a_list_is_moved_out_of_the_way_and_back),
 		FIXTURE_TEST(a_preemption_lasts_while_its_last_victim_is_there),

@@ -210,7 +210,7 @@ static void a_pod_goes_where_every_extender_lets_it(void **state)
 	end_test(s);
 }
 
-static void what_extenders_say_is_counted_like_reasons(void **state)
+static void reasons_of_extenders_are_counted_like_plugins_reasons(void **state)
 {
 	struct extender_test *s = configure(state, 2);
 
@@ -287,7 +287,7 @@ static void the_message_of_a_cycle_calls_no_extender_again(void **state)
 
 /* With two of four cpus free, and two of two, LeastAllocated prefers the latter;
  * with all free, the former. */
-static void nodes_that_come_as_objects_are_scored_as_if_they_were_empty(void **state)
+static void nodes_given_as_objects_are_scored_as_empty(void **state)
 {
 	for (int objects = 0; objects < 2; objects++) {
 		struct extender_test *s = configure(state, 1);
@@ -598,10 +598,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_pod_goes_where_every_extender_lets_it),
-		FIXTURE_TEST(what_extenders_say_is_counted_like_reasons),
+		FIXTURE_TEST(reasons_of_extenders_are_counted_like_plugins_reasons),
 		FIXTURE_TEST(reasons_for_nodes_that_were_not_in_the_request_count),
 		FIXTURE_TEST(the_message_of_a_cycle_calls_no_extender_again),
-		FIXTURE_TEST(nodes_that_come_as_objects_are_scored_as_if_they_were_empty),
+		FIXTURE_TEST(nodes_given_as_objects_are_scored_as_empty),
 		FIXTURE_TEST(nodes_dropped_silently_have_no_reason),
 		FIXTURE_TEST(nodes_dropped_silently_look_left_out),
 		FIXTURE_TEST(an_extender_that_fails_fails_the_cycle_unless_it_may_be_ignored),

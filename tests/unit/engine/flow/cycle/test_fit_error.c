@@ -57,7 +57,7 @@ static void without_reasons_there_is_no_full_stop(void **state)
 	bt_fit_error_fini(&error);
 }
 
-static void a_cleared_error_starts_anew(void **state)
+static void a_cleared_error_records_the_next_one(void **state)
 {
 	struct bt_fit_error error = {0};
 
@@ -75,7 +75,7 @@ int main(void)
 		cmocka_unit_test(reasons_are_counted_and_sorted),
 		cmocka_unit_test(entries_sort_as_bytes_not_as_numbers),
 		cmocka_unit_test(without_reasons_there_is_no_full_stop),
-		cmocka_unit_test(a_cleared_error_starts_anew),
+		cmocka_unit_test(a_cleared_error_records_the_next_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,7 +186,7 @@ static void a_group_does_not_preempt_its_equals(void **state)
 	expect(state, GATE, &pair);
 }
 
-static void a_group_whose_disruption_mode_says_so_goes_together(void **state)
+static void a_group_with_disruption_mode_pod_group_is_evicted_whole(void **state)
 {
 	struct pair pair = usual;
 
@@ -208,7 +208,7 @@ static void the_priority_of_victims_is_their_groups(void **state)
 	expect(state, GATE, &pair);
 }
 
-static void a_group_that_would_not_fit_an_empty_node_preempts_nobody(void **state)
+static void a_group_larger_than_an_empty_node_preempts_no_pod(void **state)
 {
 	struct pair pair = usual;
 
@@ -312,9 +312,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_group_preempts_as_many_as_its_pods_need),
 		FIXTURE_TEST(a_group_does_not_preempt_its_equals),
-		FIXTURE_TEST(a_group_whose_disruption_mode_says_so_goes_together),
+		FIXTURE_TEST(a_group_with_disruption_mode_pod_group_is_evicted_whole),
 		FIXTURE_TEST(the_priority_of_victims_is_their_groups),
-		FIXTURE_TEST(a_group_that_would_not_fit_an_empty_node_preempts_nobody),
+		FIXTURE_TEST(a_group_larger_than_an_empty_node_preempts_no_pod),
 		FIXTURE_TEST(a_gang_of_too_few_pods_is_not_tried),
 		FIXTURE_TEST(a_basic_group_preempts_too),
 		FIXTURE_TEST(a_group_that_never_preempts_does_not),

@@ -262,7 +262,7 @@ static void without_the_gates_groups_mean_nothing(void **state)
 
 /* ---- all or nothing ---- */
 
-static void nobody_is_placed_unless_enough_are(void **state)
+static void no_member_is_placed_unless_enough_are(void **state)
 {
 	struct trial t;
 
@@ -285,7 +285,7 @@ static void nobody_is_placed_unless_enough_are(void **state)
 	end(&t);
 }
 
-static void refused_members_come_back_by_backoff_only(void **state)
+static void refused_members_are_requeued_by_backoff_only(void **state)
 {
 	struct trial t;
 
@@ -349,7 +349,7 @@ static struct crowded decide_crowded(struct trial *t, void **state)
 	return c;
 }
 
-static void who_is_refused_beside_others_waits_for_its_group_too(void **state)
+static void a_member_refused_beside_others_waits_for_its_group_too(void **state)
 {
 	struct trial t;
 	struct crowded c = decide_crowded(&t, state);
@@ -363,7 +363,7 @@ static void who_is_refused_beside_others_waits_for_its_group_too(void **state)
 	end(&t);
 }
 
-static void who_was_refused_beside_a_pod_is_tried_again_when_others_bind_that_one(void **state)
+static void a_member_refused_beside_a_pod_is_retried_when_that_is_bound_elsewhere(void **state)
 {
 	struct trial t;
 	struct crowded c = decide_crowded(&t, state);
@@ -375,7 +375,7 @@ static void who_was_refused_beside_a_pod_is_tried_again_when_others_bind_that_on
 	end(&t);
 }
 
-static void who_was_refused_beside_a_pod_is_tried_again_when_the_group_needs_fewer(void **state)
+static void a_member_refused_beside_a_pod_is_retried_when_the_group_needs_fewer(void **state)
 {
 	struct trial t;
 	struct crowded c = decide_crowded(&t, state);
@@ -394,7 +394,7 @@ static void who_was_refused_beside_a_pod_is_tried_again_when_the_group_needs_few
 }
 
 /* The pods on the node now stay there: only an event for its refusing plugin helps. */
-static void who_is_refused_beside_members_that_are_placed_does_not_wait_for_its_group(void **state)
+static void a_member_refused_beside_placed_ones_does_not_wait_for_its_group(void **state)
 {
 	struct trial t;
 
@@ -636,7 +636,7 @@ static void a_group_that_is_taken_back_leaves_the_ports_of_its_victims(void **st
 	end(&t);
 }
 
-static void each_preemptor_says_who_lost_the_nomination_of_its_node(void **state)
+static void each_preemption_lists_the_cleared_nominations_of_its_node(void **state)
 {
 	struct trial t;
 
@@ -789,13 +789,13 @@ static void assert_nobody_goes(void **state, const char *old, const char *ring, 
 
 #define NO_VICTIMS "pod group is unschedulable, No preemption victims found for incoming preemptor"
 
-static void who_preempts_is_the_groups_priority_and_not_its_pods(void **state)
+static void a_group_preempts_by_its_own_priority(void **state)
 {
 	assert_nobody_goes(
 		state, "priority: 3, disruptionMode: PodGroup", GANG_OF_2 "priority: 0", NO_VICTIMS);
 }
 
-static void nobody_goes_for_a_group_that_does_not_fit_without_them(void **state)
+static void no_pod_is_evicted_for_a_group_that_still_would_not_fit(void **state)
 {
 	assert_nobody_goes(state, "disruptionMode: Pod",
 		"schedulingPolicy: {gang: {minCount: 2}}, priority: 5, schedulingConstraints: {topology: "
@@ -824,7 +824,7 @@ static void when_the_group_has_gone_it_cannot_preempt(void **state)
 	end(&t);
 }
 
-static void a_popped_member_has_passed_the_gate_whatever_it_would_say_now(void **state)
+static void a_popped_member_is_not_gated_again(void **state)
 {
 	struct bt_explanation explanation = {0};
 	struct trial t;
@@ -865,7 +865,7 @@ static void change_popped(void **state, const char *spec, enum bt_wait wanted)
 	end(&t);
 }
 
-static void a_popped_member_that_somebody_else_binds_is_theirs(void **state)
+static void a_popped_member_bound_by_another_scheduler_leaves_the_cycle(void **state)
 {
 	change_popped(
 		state, "schedulerName: default-scheduler, nodeName: n1, " RING SIZE("1"), BT_WAIT_NOWHERE);
@@ -906,7 +906,7 @@ static uint64_t deciding_n(const struct trial *t)
 }
 
 /* Source: podGroupCycle: one result for all members, none if members request different schedulers. */
-static void the_cycles_of_a_group_are_measured_by_what_came_of_them(void **state)
+static void a_groups_cycles_are_measured_by_outcome(void **state)
 {
 	struct bt_stage_latency *stages = bt_stage_latency_create();
 	struct trial t;
@@ -947,13 +947,13 @@ int main(void)
 		FIXTURE_TEST(members_wait_for_the_group_then_for_each_other),
 		FIXTURE_TEST(pods_on_nodes_are_members_too),
 		FIXTURE_TEST(without_the_gates_groups_mean_nothing),
-		FIXTURE_TEST(nobody_is_placed_unless_enough_are),
-		FIXTURE_TEST(refused_members_come_back_by_backoff_only),
+		FIXTURE_TEST(no_member_is_placed_unless_enough_are),
+		FIXTURE_TEST(refused_members_are_requeued_by_backoff_only),
 		FIXTURE_TEST(where_time_stands_still_they_wait_for_events),
-		FIXTURE_TEST(who_is_refused_beside_others_waits_for_its_group_too),
-		FIXTURE_TEST(who_was_refused_beside_a_pod_is_tried_again_when_others_bind_that_one),
-		FIXTURE_TEST(who_was_refused_beside_a_pod_is_tried_again_when_the_group_needs_fewer),
-		FIXTURE_TEST(who_is_refused_beside_members_that_are_placed_does_not_wait_for_its_group),
+		FIXTURE_TEST(a_member_refused_beside_others_waits_for_its_group_too),
+		FIXTURE_TEST(a_member_refused_beside_a_pod_is_retried_when_that_is_bound_elsewhere),
+		FIXTURE_TEST(a_member_refused_beside_a_pod_is_retried_when_the_group_needs_fewer),
+		FIXTURE_TEST(a_member_refused_beside_placed_ones_does_not_wait_for_its_group),
 		FIXTURE_TEST(more_than_enough_may_stay_behind),
 		FIXTURE_TEST(a_basic_group_is_placed_one_by_one),
 		FIXTURE_TEST(members_go_by_priority_then_by_first_attempt),
@@ -965,16 +965,16 @@ int main(void)
 		FIXTURE_TEST(when_one_preempts_the_whole_group_waits_for_the_victims),
 		FIXTURE_TEST(victims_leave_even_when_the_group_is_not_placed),
 		FIXTURE_TEST(a_group_that_is_taken_back_leaves_the_ports_of_its_victims),
-		FIXTURE_TEST(each_preemptor_says_who_lost_the_nomination_of_its_node),
+		FIXTURE_TEST(each_preemption_lists_the_cleared_nominations_of_its_node),
 		FIXTURE_TEST(a_group_preempts_as_a_whole_and_another_goes_as_a_whole),
 		FIXTURE_TEST(all_members_wait_until_the_last_victim_goes),
-		FIXTURE_TEST(who_preempts_is_the_groups_priority_and_not_its_pods),
-		FIXTURE_TEST(nobody_goes_for_a_group_that_does_not_fit_without_them),
+		FIXTURE_TEST(a_group_preempts_by_its_own_priority),
+		FIXTURE_TEST(no_pod_is_evicted_for_a_group_that_still_would_not_fit),
 		FIXTURE_TEST(when_the_group_has_gone_it_cannot_preempt),
-		FIXTURE_TEST(a_popped_member_has_passed_the_gate_whatever_it_would_say_now),
-		FIXTURE_TEST(a_popped_member_that_somebody_else_binds_is_theirs),
+		FIXTURE_TEST(a_popped_member_is_not_gated_again),
+		FIXTURE_TEST(a_popped_member_bound_by_another_scheduler_leaves_the_cycle),
 		FIXTURE_TEST(a_popped_member_that_leaves_its_group_is_tried_again_alone),
-		FIXTURE_TEST(the_cycles_of_a_group_are_measured_by_what_came_of_them),
+		FIXTURE_TEST(a_groups_cycles_are_measured_by_outcome),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,7 +215,7 @@ static void add_low(struct tree *t, const char *node, const char *cpu)
 
 /* The trial of a failed group still counts its pods, and upstream then reprieves no victim,
  * not even one on a node that no pod needs. */
-static void no_victim_comes_back_where_groups_were_tried_at_one_place(void **state)
+static void no_victim_is_restored_where_groups_were_tried_in_one_placement(void **state)
 {
 	struct tree t;
 
@@ -231,7 +231,7 @@ static void no_victim_comes_back_where_groups_were_tried_at_one_place(void **sta
 	end(&t);
 }
 
-static void a_victim_comes_back_from_whose_node_nothing_is_wanted(void **state)
+static void a_victim_is_restored_when_its_node_is_not_chosen(void **state)
 {
 	struct tree t;
 
@@ -254,8 +254,8 @@ int main(void)
 		FIXTURE_TEST(a_tree_that_lacks_a_group_takes_back_those_that_fit),
 		FIXTURE_TEST(pods_of_a_tree_are_decided_group_by_group),
 		FIXTURE_TEST(a_constraint_reaches_three_composites_down),
-		FIXTURE_TEST(no_victim_comes_back_where_groups_were_tried_at_one_place),
-		FIXTURE_TEST(a_victim_comes_back_from_whose_node_nothing_is_wanted),
+		FIXTURE_TEST(no_victim_is_restored_where_groups_were_tried_in_one_placement),
+		FIXTURE_TEST(a_victim_is_restored_when_its_node_is_not_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static void a_plugin_that_registers_nothing_is_concerned_by_any_event(void **sta
 	end(&p);
 }
 
-static void who_registers_new_nodes_is_asked_when_taints_go(void **state)
+static void plugins_registered_for_new_nodes_are_called_for_removed_taints(void **state)
 {
 	const struct bt_cluster_event event = {
 		.resource = BT_CLUSTER_EVENT_NODE, .action = BT_UPDATE_NODE_TAINT};
@@ -132,7 +132,7 @@ static void who_registers_new_nodes_is_asked_when_taints_go(void **state)
 	end(&p);
 }
 
-static void only_rejectors_are_asked(void **state)
+static void only_hints_of_unschedulable_plugins_are_called(void **state)
 {
 	const struct bt_node_facts node = {.unschedulable = false, .alloc_pods = 0};
 	const struct bt_cluster_event event = {
@@ -187,7 +187,7 @@ static const struct class_row class_rows[] = {
 		false},
 };
 
-static void a_device_class_queues_who_asks_for_its_resource(void **state)
+static void a_device_class_requeues_pods_that_request_its_resource(void **state)
 {
 	struct profile p;
 	char spec[256];
@@ -216,10 +216,10 @@ int main(void)
 		FIXTURE_TEST(plugins_that_can_refuse_pods_have_their_own_numbers),
 		FIXTURE_TEST(a_wildcard_concerns_everybody_and_always_queues),
 		FIXTURE_TEST(a_plugin_that_registers_nothing_is_concerned_by_any_event),
-		FIXTURE_TEST(who_registers_new_nodes_is_asked_when_taints_go),
-		FIXTURE_TEST(only_rejectors_are_asked),
+		FIXTURE_TEST(plugins_registered_for_new_nodes_are_called_for_removed_taints),
+		FIXTURE_TEST(only_hints_of_unschedulable_plugins_are_called),
 		FIXTURE_TEST(gates_take_registrations_away),
-		FIXTURE_TEST(a_device_class_queues_who_asks_for_its_resource),
+		FIXTURE_TEST(a_device_class_requeues_pods_that_request_its_resource),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static uint32_t nominated_pod(struct fixture *f, const char *node)
 	return ix;
 }
 
-static void a_nomination_that_came_in_the_cycle_stays_in_1_35_alone(void **state)
+static void a_nomination_set_during_the_cycle_stays_in_1_35_alone(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_late_nominations old = begin("1.35", false), new = begin("1.36", false);
@@ -77,7 +77,7 @@ static void a_binding_cycle_nominates_its_node_when_pre_bind_has_to_write(void *
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(a_nomination_that_came_in_the_cycle_stays_in_1_35_alone),
+		FIXTURE_TEST(a_nomination_set_during_the_cycle_stays_in_1_35_alone),
 		FIXTURE_TEST(a_nomination_from_before_the_cycle_does_not_stay),
 		FIXTURE_TEST(a_binding_cycle_nominates_its_node_when_pre_bind_has_to_write),
 	};

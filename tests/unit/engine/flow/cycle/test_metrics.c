@@ -89,7 +89,7 @@ static void each_set_of_labels_is_a_series_of_its_own(void **state)
 	bt_cycle_metrics_destroy(metrics);
 }
 
-static void a_full_table_counts_what_it_cannot_keep_and_asks_for_no_memory(void **state)
+static void a_full_table_counts_dropped_entries_and_does_not_allocate(void **state)
 {
 	struct bt_cycle_metrics *metrics = bt_cycle_metrics_create();
 	uint64_t bytes = bt_mem_in_use_bytes();
@@ -112,7 +112,7 @@ int main(void)
 		cmocka_unit_test(bounds_are_upstreams),
 		cmocka_unit_test(a_value_counts_in_the_bucket_whose_bound_it_does_not_exceed),
 		cmocka_unit_test(each_set_of_labels_is_a_series_of_its_own),
-		cmocka_unit_test(a_full_table_counts_what_it_cannot_keep_and_asks_for_no_memory),
+		cmocka_unit_test(a_full_table_counts_dropped_entries_and_does_not_allocate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

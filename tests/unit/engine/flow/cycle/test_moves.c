@@ -320,7 +320,7 @@ static void volumes_move_with_their_node(void **state)
 }
 
 /* The results of a cycle refer to slots. */
-static void nobody_moves_while_a_pod_is_in_its_cycle(void **state)
+static void no_node_moves_during_a_cycle(void **state)
 {
 	struct trial t = begin_with_nodes(state, MANY);
 	uint32_t pod = add_pod(&t, "name: p", "nodeSelector: {kubernetes.io/hostname: n11}, " CPU("1"), "");
@@ -340,7 +340,7 @@ static void nobody_moves_while_a_pod_is_in_its_cycle(void **state)
 	end(&t);
 }
 
-static void a_move_wakes_nobody(void **state)
+static void a_move_wakes_no_waiter(void **state)
 {
 	struct trial t = begin_with_nodes(state, MANY);
 	uint32_t pod = add_pod(&t, "name: p", CPU("5"), "");
@@ -392,8 +392,8 @@ int main(void)
 		FIXTURE_TEST(nominations_move_with_their_node),
 		FIXTURE_TEST(counters_move_with_their_node),
 		FIXTURE_TEST(volumes_move_with_their_node),
-		FIXTURE_TEST(nobody_moves_while_a_pod_is_in_its_cycle),
-		FIXTURE_TEST(a_move_wakes_nobody),
+		FIXTURE_TEST(no_node_moves_during_a_cycle),
+		FIXTURE_TEST(a_move_wakes_no_waiter),
 		FIXTURE_TEST(slots_are_looked_at_again_when_the_pods_on_them_have_gone),
 	};
 

@@ -74,7 +74,7 @@ static void live_nodes_are_listed_ascending(void **state)
 	end(&t);
 }
 
-static void a_forgotten_list_is_made_anew(void **state)
+static void a_forgotten_list_is_rebuilt(void **state)
 {
 	struct trial t;
 
@@ -174,7 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(live_nodes_are_listed_ascending),
-		FIXTURE_TEST(a_forgotten_list_is_made_anew),
+		FIXTURE_TEST(a_forgotten_list_is_rebuilt),
 		FIXTURE_TEST(candidates_are_all_nodes_or_those_that_pre_filter_left),
 		FIXTURE_TEST(a_node_that_has_refused_the_pod_is_a_candidate_once),
 		FIXTURE_TEST(samples_take_zones_in_turn_and_go_on_where_the_last_one_ended),

@@ -238,7 +238,7 @@ static void groups_that_are_their_own_ancestors_have_no_root(void **state)
 	tree_end(&t);
 }
 
-static void leaves_come_by_creation_and_then_by_name(void **state)
+static void leaves_are_ordered_by_creation_and_then_by_name(void **state)
 {
 	static const char *const want[] = {"ring", "star", "engine"};
 	struct tree t;
@@ -313,7 +313,7 @@ int main(void)
 		cmocka_unit_test(a_tree_has_a_root_once_all_objects_above_a_group_are_there),
 		cmocka_unit_test(a_group_below_five_composites_waits_for_ever),
 		cmocka_unit_test(groups_that_are_their_own_ancestors_have_no_root),
-		cmocka_unit_test(leaves_come_by_creation_and_then_by_name),
+		cmocka_unit_test(leaves_are_ordered_by_creation_and_then_by_name),
 		cmocka_unit_test(a_tree_waits_for_as_many_groups_as_it_needs),
 		cmocka_unit_test(pods_go_with_the_highest_group_that_goes_together),
 	};

@@ -150,7 +150,7 @@ static void the_pods_that_stay_get_the_lowest_indices(void **state)
 	end(&t);
 }
 
-static void pods_keep_their_indices_where_somebody_keeps_them(void **state)
+static void pods_keep_referenced_indices(void **state)
 {
 	struct trial t = begin_with(state, &(struct bt_engine_options){.no_backoff = true});
 
@@ -346,7 +346,7 @@ static void a_pod_stays_while_it_is_being_bound(void **state)
 	end(&t);
 }
 
-static void nobody_moves_while_a_pod_is_in_its_cycle(void **state)
+static void no_node_moves_during_a_cycle(void **state)
 {
 	struct trial t = begin_moving(state);
 	struct bt_decision decision;
@@ -367,7 +367,7 @@ static void nobody_moves_while_a_pod_is_in_its_cycle(void **state)
 }
 
 /* Waiting pods keep their order and their queue state. */
-static void pods_that_wait_move_and_their_turn_comes_as_before(void **state)
+static void waiting_pods_keep_their_order_and_state_when_moved(void **state)
 {
 	struct trial t = begin_moving(state);
 	static const char *const names[] = {"a", "b", "c", "d"};
@@ -570,15 +570,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(the_pods_that_stay_get_the_lowest_indices),
-		FIXTURE_TEST(pods_keep_their_indices_where_somebody_keeps_them),
+		FIXTURE_TEST(pods_keep_referenced_indices),
 		FIXTURE_TEST(pods_stay_where_they_are_as_long_as_half_of_them_are_there),
 		FIXTURE_TEST(a_few_pods_are_moved_at_a_time),
 		FIXTURE_TEST(pods_that_have_moved_count_where_they_counted),
 		FIXTURE_TEST(pods_that_have_moved_are_preempted),
 		FIXTURE_TEST(a_pod_that_was_nominated_a_node_stays),
 		FIXTURE_TEST(a_pod_stays_while_it_is_being_bound),
-		FIXTURE_TEST(nobody_moves_while_a_pod_is_in_its_cycle),
-		FIXTURE_TEST(pods_that_wait_move_and_their_turn_comes_as_before),
+		FIXTURE_TEST(no_node_moves_during_a_cycle),
+		FIXTURE_TEST(waiting_pods_keep_their_order_and_state_when_moved),
 		FIXTURE_TEST(a_pod_with_resource_claims_stays),
 		FIXTURE_TEST(decisions_are_the_same_with_moves_and_without),
 	};

@@ -347,7 +347,7 @@ static uint32_t pending_share(struct trial *t, const char *name)
 	return 0;
 }
 
-static void what_is_taken_of_a_shared_device_is_said_with_an_id(void **state)
+static void allocations_of_shared_devices_have_a_share_id(void **state)
 {
 	struct trial t;
 
@@ -456,7 +456,7 @@ static void answer(struct trial *t, bool bound, uint64_t version)
 	lab_settle(&t->lab);
 }
 
-static void what_the_answer_says_of_a_claim_counts_until_it_is_shown(void **state)
+static void the_claim_of_an_answer_counts_until_the_watch_shows_it(void **state)
 {
 	(void)state;
 	for (int bound = 0; bound < 2; bound++) {
@@ -504,7 +504,7 @@ static void a_pod_that_has_gone_keeps_its_devices_until_the_binder_answers(void 
 	end(&t);
 }
 
-static void what_is_never_called_leaves_nothing(void **state)
+static void bindings_that_are_never_called_free_their_claims(void **state)
 {
 	struct trial t;
 
@@ -599,12 +599,12 @@ int main(void)
 		cmocka_unit_test(of_a_pod_without_volumes_and_claims_nothing_is_written),
 		cmocka_unit_test(a_claim_is_allocated_as_the_engine_has_chosen),
 		cmocka_unit_test(a_claim_that_is_allocated_is_only_reserved),
-		cmocka_unit_test(what_is_taken_of_a_shared_device_is_said_with_an_id),
+		cmocka_unit_test(allocations_of_shared_devices_have_a_share_id),
 		cmocka_unit_test(extended_resources_have_a_claim_made_and_mappings),
-		cmocka_unit_test(what_the_answer_says_of_a_claim_counts_until_it_is_shown),
+		cmocka_unit_test(the_claim_of_an_answer_counts_until_the_watch_shows_it),
 		cmocka_unit_test(a_binding_that_failed_before_it_wrote_leaves_the_claim_as_it_was),
 		cmocka_unit_test(a_pod_that_has_gone_keeps_its_devices_until_the_binder_answers),
-		cmocka_unit_test(what_is_never_called_leaves_nothing),
+		cmocka_unit_test(bindings_that_are_never_called_free_their_claims),
 		cmocka_unit_test(a_claim_that_keeps_a_pod_out_is_released_by_the_binder),
 		cmocka_unit_test(a_pod_is_tried_again_when_its_claim_could_not_be_released),
 	};

@@ -103,7 +103,7 @@ static bool last_one_goes(void **state, const char *release)
 	return goes;
 }
 
-static void who_breaks_a_budget_is_charged_to_the_next_one_until_1_36(void **state)
+static void a_violated_budget_is_charged_to_the_next_one_until_1_36(void **state)
 {
 	/* Charged to both budgets, it leaves none that allows evicting the last one. */
 	assert_false(last_one_goes(state, "1.36"));
@@ -298,7 +298,7 @@ static void a_preemptor_whose_victim_stays_is_tried_again_and_no_sooner_than_its
 }
 
 /* Its victims were deleted during its cycle: the event came too early to requeue it, and no other follows. */
-static void five_minutes_let_a_preemptor_back_whose_victims_went_in_its_cycle(void **state)
+static void the_flush_requeues_a_preemptor_whose_victims_were_deleted_during_its_cycle(void **state)
 {
 	struct full_node *full = begin_full_node(state, NULL, 0);
 
@@ -329,7 +329,7 @@ static void a_preemptor_is_gated_only_where_its_plugin_is_at_pre_enqueue(void **
 	end_full_node(full);
 }
 
-static void refusals_say_why_preemption_does_not_help(void **state)
+static void refusals_have_the_reason_why_preemption_does_not_help(void **state)
 {
 	struct trial t = begin(state);
 
@@ -578,7 +578,7 @@ static void happen(struct trial *t, int what, uint32_t spared, uint32_t bound)
 	}
 }
 
-static void a_budget_counts_that_comes_after_a_node_changed_in_the_cycle(void **state)
+static void a_budget_added_after_a_node_changed_in_the_cycle_counts(void **state)
 {
 	const struct bt_engine_options options = {.no_backoff = true, .binder = {leave_open, NULL}};
 
@@ -630,7 +630,7 @@ static void a_victim_that_ends_in_the_cycle_is_evicted_and_one_that_goes_is_not(
 	}
 }
 
-static void a_preemptor_that_goes_in_its_cycle_preempts_nobody(void **state)
+static void a_preemptor_deleted_during_its_cycle_preempts_no_pod(void **state)
 {
 	for (int changes = 0; changes < 2; changes++) {
 		struct open_cycle *cycle = begin_cycle(state);
@@ -750,7 +750,7 @@ static void preemptors_whose_victims_stay_wake_each_other_no_sooner_than_their_b
 	assert_in_range(play_crowd(state, false), CROWD_PREEMPTORS, CROWD_PREEMPTORS * TRIES_MAX);
 }
 
-static void a_nomination_that_nobody_writes_wakes_nobody_when_it_moves(void **state)
+static void moving_a_nomination_that_is_not_written_requeues_no_pod(void **state)
 {
 	assert_in_range(play_crowd(state, true), CROWD_PREEMPTORS, CROWD_PREEMPTORS * TRIES_MAX / 2);
 }
@@ -761,17 +761,17 @@ int main(void)
 		FIXTURE_TEST(the_least_important_pod_goes_and_the_preemptor_takes_its_node),
 		FIXTURE_TEST(a_trial_leaves_no_trace),
 		FIXTURE_TEST(budgets_are_spared),
-		FIXTURE_TEST(who_breaks_a_budget_is_charged_to_the_next_one_until_1_36),
+		FIXTURE_TEST(a_violated_budget_is_charged_to_the_next_one_until_1_36),
 		FIXTURE_TEST(success_is_reported_from_1_37_on),
 		FIXTURE_TEST(the_nomination_of_a_gated_pod_counts_from_1_37_on),
 		FIXTURE_TEST(preemption_takes_the_nomination_of_a_gated_pod_back),
-		FIXTURE_TEST(a_budget_counts_that_comes_after_a_node_changed_in_the_cycle),
+		FIXTURE_TEST(a_budget_added_after_a_node_changed_in_the_cycle_counts),
 		FIXTURE_TEST(a_nominated_node_is_kept_from_equals_and_given_to_higher_ones),
 		FIXTURE_TEST(a_preemptor_waits_for_victims_that_linger),
 		FIXTURE_TEST(a_preemptor_whose_victim_stays_is_tried_again_and_no_sooner_than_its_backoff),
-		FIXTURE_TEST(five_minutes_let_a_preemptor_back_whose_victims_went_in_its_cycle),
+		FIXTURE_TEST(the_flush_requeues_a_preemptor_whose_victims_were_deleted_during_its_cycle),
 		FIXTURE_TEST(a_preemptor_is_gated_only_where_its_plugin_is_at_pre_enqueue),
-		FIXTURE_TEST(refusals_say_why_preemption_does_not_help),
+		FIXTURE_TEST(refusals_have_the_reason_why_preemption_does_not_help),
 		FIXTURE_TEST(pods_of_one_kind_share_the_verdict_that_nothing_helps),
 		FIXTURE_TEST(the_holder_of_a_read_write_once_pod_claim_may_be_a_victim),
 		FIXTURE_TEST(a_namesake_of_the_claim_counts_in_trials),
@@ -779,10 +779,10 @@ int main(void)
 		FIXTURE_TEST(the_preemptor_counts_as_it_is_when_the_cycle_ends),
 		FIXTURE_TEST(nodes_count_as_they_were_when_the_cycle_began),
 		FIXTURE_TEST(a_victim_that_ends_in_the_cycle_is_evicted_and_one_that_goes_is_not),
-		FIXTURE_TEST(a_preemptor_that_goes_in_its_cycle_preempts_nobody),
+		FIXTURE_TEST(a_preemptor_deleted_during_its_cycle_preempts_no_pod),
 		FIXTURE_TEST(a_nominated_pod_that_was_dropped_counts_as_one_pod_of_priority_zero),
 		FIXTURE_TEST(preemptors_whose_victims_stay_wake_each_other_no_sooner_than_their_backoff),
-		FIXTURE_TEST(a_nomination_that_nobody_writes_wakes_nobody_when_it_moves),
+		FIXTURE_TEST(moving_a_nomination_that_is_not_written_requeues_no_pod),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

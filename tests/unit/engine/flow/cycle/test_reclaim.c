@@ -88,7 +88,7 @@ static void nothing_goes_while_a_pod_is_in_its_cycle(void **state)
 }
 
 /* Changing Services leaves counters behind, though no signature is freed. */
-static void counters_that_nobody_needs_go_when_there_are_too_many(void **state)
+static void unused_counters_are_freed_when_there_are_too_many(void **state)
 {
 	struct trial t = begin_keeping(state, 100);
 	struct bt_cache *cache = bt_engine_cache(t.engine);
@@ -120,7 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_signature_that_is_used_again_and_again_stays),
 		FIXTURE_TEST(nothing_goes_while_a_pod_is_in_its_cycle),
-		FIXTURE_TEST(counters_that_nobody_needs_go_when_there_are_too_many),
+		FIXTURE_TEST(unused_counters_are_freed_when_there_are_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

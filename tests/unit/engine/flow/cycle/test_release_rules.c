@@ -106,7 +106,7 @@ static void features_that_a_release_does_not_look_at_wake_no_pod(void **state)
 	assert_int_equal(waits_after_change(state, "1.37", options), BT_WAIT_ACTIVE);
 }
 
-static void a_pod_is_nominated_where_its_own_cycle_says_and_not_its_twins(void **state)
+static void a_pod_is_nominated_by_its_own_cycle_and_not_by_its_twins(void **state)
 {
 	struct trial t = begin_of_release(state, "1.37");
 	struct bt_messages messages = {.engine = t.engine};
@@ -148,7 +148,7 @@ int main(void)
 		FIXTURE_TEST(selectors_that_want_no_labels_took_every_namespace_until_1_36),
 		FIXTURE_TEST(a_node_counts_a_resize_by_container_until_1_36_and_then_by_state),
 		FIXTURE_TEST(features_that_a_release_does_not_look_at_wake_no_pod),
-		FIXTURE_TEST(a_pod_is_nominated_where_its_own_cycle_says_and_not_its_twins),
+		FIXTURE_TEST(a_pod_is_nominated_by_its_own_cycle_and_not_by_its_twins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,7 @@ static void assert_placed(struct trial *t)
 #define RESERVE	 "running Reserve plugin \"VolumeBinding\": "
 #define PRE_BIND "running PreBind plugin \"VolumeBinding\": binding volumes: failed to check binding: "
 
-static void what_has_gone_fails_the_cycle(void **state)
+static void deleted_objects_fail_the_cycle(void **state)
 {
 	struct trial t;
 
@@ -111,7 +111,7 @@ static void what_has_gone_fails_the_cycle(void **state)
 	assert_fails(&t, PRE_BIND "persistentvolumeclaims \"default/c\" not found");
 }
 
-static void what_has_changed_fails_the_cycle(void **state)
+static void changed_objects_fail_the_cycle(void **state)
 {
 	struct trial t;
 
@@ -151,7 +151,7 @@ static void a_volume_that_is_the_claims_already_may_change(void **state)
 	assert_fails(&t, "running PreBind plugin \"VolumeBinding\": persistentvolumes \"v\" not found");
 }
 
-static void what_others_change_is_no_matter(void **state)
+static void changes_of_other_objects_do_not_fail_the_cycle(void **state)
 {
 	struct trial t;
 
@@ -183,10 +183,10 @@ static void claims_that_are_bound_meanwhile_are_left_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_has_gone_fails_the_cycle),
-		cmocka_unit_test(what_has_changed_fails_the_cycle),
+		cmocka_unit_test(deleted_objects_fail_the_cycle),
+		cmocka_unit_test(changed_objects_fail_the_cycle),
 		cmocka_unit_test(a_volume_that_is_the_claims_already_may_change),
-		cmocka_unit_test(what_others_change_is_no_matter),
+		cmocka_unit_test(changes_of_other_objects_do_not_fail_the_cycle),
 		cmocka_unit_test(claims_that_are_bound_meanwhile_are_left_alone),
 	};
 

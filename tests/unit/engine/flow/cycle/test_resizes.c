@@ -195,7 +195,7 @@ static enum bt_wait end_of_cycle(void **state, const char *reason)
 	return after;
 }
 
-static void a_resize_that_ends_in_its_cycle_does_not_come_back(void **state)
+static void a_resize_that_ends_during_its_cycle_is_not_queued_again(void **state)
 {
 	assert_int_equal(end_of_cycle(state, "Infeasible"), BT_WAIT_NOWHERE);
 	assert_int_equal(end_of_cycle(state, NULL), BT_WAIT_NOWHERE);
@@ -236,7 +236,7 @@ int main(void)
 		FIXTURE_TEST(a_node_may_keep_resizes_waiting),
 		FIXTURE_TEST(a_resize_that_ends_leaves_the_queue_and_one_that_begins_enters_it),
 		FIXTURE_TEST(twins_that_are_on_two_nodes_are_judged_each_on_its_own),
-		FIXTURE_TEST(a_resize_that_ends_in_its_cycle_does_not_come_back),
+		FIXTURE_TEST(a_resize_that_ends_during_its_cycle_is_not_queued_again),
 		FIXTURE_TEST(without_the_gate_or_a_profile_a_resize_waits_for_the_kubelet_alone),
 	};
 

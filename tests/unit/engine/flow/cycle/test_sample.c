@@ -84,7 +84,7 @@ static void the_number_of_feasible_nodes_is_upstreams(void **state)
 }
 
 /* The best nodes are beyond the first sample. */
-static void a_sample_is_taken_when_it_is_asked_for(void **state)
+static void a_sample_is_taken_when_configured(void **state)
 {
 	static const struct {
 		enum bt_node_sampling sampling;
@@ -165,7 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_number_of_feasible_nodes_is_upstreams),
 		cmocka_unit_test_setup_teardown(
-			a_sample_is_taken_when_it_is_asked_for, fixture_setup, fixture_teardown),
+			a_sample_is_taken_when_configured, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			each_sample_begins_where_the_last_one_ended, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(of_nodes_that_prefilter_leaves_a_sample_is_taken_too,

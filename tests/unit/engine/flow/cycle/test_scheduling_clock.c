@@ -46,7 +46,7 @@ static void refuse(struct trial *t, bt_plugin_set plugins)
 	bt_queue_refuse(t->queue, 0, plugins, 0, t->now_ns);
 }
 
-static void without_a_clock_the_latest_object_says_the_time(void **state)
+static void without_a_clock_the_latest_object_sets_the_time(void **state)
 {
 	const struct bt_clock none = {0};
 	struct bt_scheduling_clock clock;
@@ -138,7 +138,7 @@ static void a_flush_is_at_a_multiple_of_thirty_seconds_from_the_start(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_clock_the_latest_object_says_the_time),
+		cmocka_unit_test(without_a_clock_the_latest_object_sets_the_time),
 		cmocka_unit_test(with_a_clock_objects_do_not_move_the_time),
 		cmocka_unit_test(a_wait_counts_from_the_start_at_the_earliest),
 		cmocka_unit_test(a_backoff_ends_at_the_next_whole_second),

@@ -48,7 +48,7 @@ static void the_end_of_a_stage_is_the_beginning_of_the_next(void **state)
 	bt_mem_free(stages);
 }
 
-static void what_was_measured_earlier_is_taken_away_again(void **state)
+static void earlier_measurements_are_subtracted(void **state)
 {
 	struct bt_stage_latency *all = bt_stage_latency_create(), *first = bt_stage_latency_create();
 
@@ -83,7 +83,7 @@ int main(void)
 		cmocka_unit_test(without_stages_no_clock_is_read),
 		cmocka_unit_test(a_duration_is_noted_for_its_stage_alone),
 		cmocka_unit_test(the_end_of_a_stage_is_the_beginning_of_the_next),
-		cmocka_unit_test(what_was_measured_earlier_is_taken_away_again),
+		cmocka_unit_test(earlier_measurements_are_subtracted),
 		cmocka_unit_test(each_stage_has_a_word_of_its_own_and_a_text),
 	};
 

@@ -25,7 +25,7 @@ static enum bt_wait where(const struct trial *t, uint32_t pod)
 	return bt_queue_info(bt_engine_queue(t->engine), pod).where;
 }
 
-static void what_is_placed_counts_until_it_is_rolled_back(void **state)
+static void placed_pods_count_until_the_rollback(void **state)
 {
 	struct trial t = begin(state);
 	uint32_t node = add_node(&t, "n1", "4"), first = add_pod(&t, "name: p1", CPU("3"), ""),
@@ -108,7 +108,7 @@ static void closing_a_node_drops_no_plan(void **state)
 	end(&t);
 }
 
-static void nodes_come_and_go(void **state)
+static void nodes_are_added_and_removed(void **state)
 {
 	struct trial t = begin(state);
 	uint32_t first = add_node(&t, "n1", "2"), pod = add_pod(&t, "name: p", CPU("3"), ""), second;
@@ -267,11 +267,11 @@ static void a_claim_that_another_pod_has_assumed_stays_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(what_is_placed_counts_until_it_is_rolled_back),
+		FIXTURE_TEST(placed_pods_count_until_the_rollback),
 		FIXTURE_TEST(an_inner_transaction_rolls_back_alone),
 		FIXTURE_TEST(an_evicted_pod_makes_room_until_it_is_restored),
 		FIXTURE_TEST(closing_a_node_drops_no_plan),
-		FIXTURE_TEST(nodes_come_and_go),
+		FIXTURE_TEST(nodes_are_added_and_removed),
 		FIXTURE_TEST(copies_have_names_that_are_free),
 		FIXTURE_TEST(pods_that_make_no_sense_are_not_added),
 		FIXTURE_TEST(a_restriction_ends_with_its_transaction),

@@ -23,7 +23,7 @@ static void assert_preempts(const struct bt_decision *decision)
 	assert_int_equal(decision->victim_n, 1);
 }
 
-static void a_pod_that_may_not_preempt_says_nothing_of_its_twin_that_may(void **state)
+static void a_twin_that_may_preempt_does_not_reuse_a_result_of_one_that_may_not(void **state)
 {
 	struct trial t = begin_full(state);
 	uint32_t never = add_pod(&t, "name: a", "priority: 7, preemptionPolicy: Never, " CPU("2"), "");
@@ -36,7 +36,7 @@ static void a_pod_that_may_not_preempt_says_nothing_of_its_twin_that_may(void **
 	end(&t);
 }
 
-static void a_pod_that_may_preempt_nobody_says_nothing_of_its_twin_that_must_not(void **state)
+static void a_twin_that_must_not_preempt_does_not_reuse_a_result_of_one_that_may(void **state)
 {
 	struct trial t = begin(state);
 	struct bt_decision decision;
@@ -52,7 +52,7 @@ static void a_pod_that_may_preempt_nobody_says_nothing_of_its_twin_that_must_not
 	end(&t);
 }
 
-static void a_pod_of_too_low_a_priority_says_nothing_of_its_twin_above(void **state)
+static void a_twin_of_higher_priority_does_not_reuse_a_failed_preemption(void **state)
 {
 	struct trial t = begin(state);
 	struct bt_decision decision;
@@ -83,7 +83,7 @@ static void a_pod_that_may_not_preempt_does_not_hold_its_twin_back(void **state)
 	end(&t);
 }
 
-static void a_preemptor_that_goes_in_its_cycle_says_nothing_of_its_twin(void **state)
+static void a_preemptor_deleted_during_its_cycle_leaves_no_result_for_its_twin(void **state)
 {
 	struct trial t = begin_full(state);
 	struct bt_decision decision;
@@ -181,11 +181,11 @@ static void a_refusal_ends_with_the_labels_of_namespaces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(a_pod_that_may_not_preempt_says_nothing_of_its_twin_that_may),
-		FIXTURE_TEST(a_pod_that_may_preempt_nobody_says_nothing_of_its_twin_that_must_not),
-		FIXTURE_TEST(a_pod_of_too_low_a_priority_says_nothing_of_its_twin_above),
+		FIXTURE_TEST(a_twin_that_may_preempt_does_not_reuse_a_result_of_one_that_may_not),
+		FIXTURE_TEST(a_twin_that_must_not_preempt_does_not_reuse_a_result_of_one_that_may),
+		FIXTURE_TEST(a_twin_of_higher_priority_does_not_reuse_a_failed_preemption),
 		FIXTURE_TEST(a_pod_that_may_not_preempt_does_not_hold_its_twin_back),
-		FIXTURE_TEST(a_preemptor_that_goes_in_its_cycle_says_nothing_of_its_twin),
+		FIXTURE_TEST(a_preemptor_deleted_during_its_cycle_leaves_no_result_for_its_twin),
 		FIXTURE_TEST(a_pod_that_waits_for_its_victims_does_not_hold_its_twin_back),
 		FIXTURE_TEST(a_text_about_a_nominated_pod_is_not_used_for_its_twin),
 		FIXTURE_TEST(a_refusal_ends_with_the_labels_of_namespaces),

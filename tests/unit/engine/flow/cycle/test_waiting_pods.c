@@ -158,7 +158,7 @@ static void members_wait_until_enough_are_assumed_and_are_bound_then(void **stat
 	end(&t);
 }
 
-static void a_group_that_is_no_gang_waits_for_nobody(void **state)
+static void a_basic_group_waits_for_no_member(void **state)
 {
 	struct trial t;
 
@@ -283,7 +283,7 @@ static void a_victim_that_waits_is_rejected_rather_than_deleted(void **state)
 	end(&t);
 }
 
-static void pods_that_differ_in_the_group_alone_are_told_apart(void **state)
+static void pods_that_differ_in_the_group_alone_are_distinguished(void **state)
 {
 	static const char *const specs[] = {"", WORKER, OF("workers", "r1"), OF("drivers", ""),
 		"workloadRef: {name: other, podGroup: workers}, "};
@@ -309,13 +309,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_pod_waits_in_the_queue_until_its_workload_and_enough_pods_are_there),
 		FIXTURE_TEST(members_wait_until_enough_are_assumed_and_are_bound_then),
-		FIXTURE_TEST(a_group_that_is_no_gang_waits_for_nobody),
+		FIXTURE_TEST(a_basic_group_waits_for_no_member),
 		FIXTURE_TEST(all_of_a_gang_give_up_at_one_time),
 		FIXTURE_TEST(a_pod_that_waits_makes_the_others_of_its_group_active),
 		FIXTURE_TEST(permit_fails_when_the_workload_has_gone),
 		FIXTURE_TEST(a_pod_that_is_deleted_waits_no_more_and_takes_no_room),
 		FIXTURE_TEST(a_victim_that_waits_is_rejected_rather_than_deleted),
-		FIXTURE_TEST(pods_that_differ_in_the_group_alone_are_told_apart),
+		FIXTURE_TEST(pods_that_differ_in_the_group_alone_are_distinguished),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,7 @@ static void an_overdue_binding_keeps_its_node(void **state)
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
-static void a_lost_answer_is_asked_for_until_somebody_knows(void **state)
+static void a_lost_answer_is_looked_up_until_the_outcome_is_known(void **state)
 {
 	struct lab *lab = *state;
 
@@ -130,7 +130,7 @@ static void a_check_without_an_answer_is_repeated(void **state)
 	lab_assert_sets(lab, 0, 1, 0);
 }
 
-static void the_answer_comes_while_a_check_is_out(void **state)
+static void an_answer_may_arrive_during_a_check(void **state)
 {
 	struct lab *lab = *state;
 	uint64_t handle = begin_binding(lab);
@@ -206,7 +206,7 @@ static void a_deleted_pod_needs_no_answer(void **state)
 	assert_int_equal(lab->request_n, 1);
 }
 
-static void a_pod_that_is_made_anew_is_another_pod(void **state)
+static void a_recreated_pod_is_another_pod(void **state)
 {
 	struct lab *lab = *state;
 	uint64_t handle = begin_binding(lab);
@@ -273,7 +273,7 @@ static void a_binding_that_is_shown_needs_no_answer(void **state)
 	assert_int_equal(lab->request_n, 1);
 }
 
-static void a_binding_that_failed_had_come_about_after_all(void **state)
+static void a_watch_event_confirms_a_binding_that_returned_an_error(void **state)
 {
 	struct lab *lab = *state;
 	uint64_t handle = begin_binding(lab);
@@ -286,7 +286,7 @@ static void a_binding_that_failed_had_come_about_after_all(void **state)
 	assert_int_equal(lab_counts(lab).shown_failed_n, 1);
 }
 
-static void a_pod_that_somebody_else_bound_is_where_they_put_it(void **state)
+static void a_pod_bound_by_another_scheduler_is_on_that_node(void **state)
 {
 	struct lab *lab = *state;
 	uint64_t handle = begin_binding(lab);
@@ -303,7 +303,7 @@ static void a_pod_that_somebody_else_bound_is_where_they_put_it(void **state)
 	assert_int_equal(lab->request_n, 1);
 }
 
-static void a_pod_that_somebody_else_bound_in_time_is_not_bound_again(void **state)
+static void a_pod_bound_by_another_scheduler_is_not_bound_again(void **state)
 {
 	struct lab *lab = *state;
 
@@ -315,7 +315,7 @@ static void a_pod_that_somebody_else_bound_in_time_is_not_bound_again(void **sta
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
-static void the_place_of_a_pod_that_somebody_else_bound_is_free_for_others(void **state)
+static void the_reservation_of_a_pod_bound_elsewhere_is_freed(void **state)
 {
 	struct lab *lab = *state;
 
@@ -353,7 +353,7 @@ static void a_pod_is_not_sent_to_a_node_that_has_gone(void **state)
 	lab_assert_sets(lab, 1, 0, 0);
 }
 
-static void a_node_that_is_made_anew_is_another_node(void **state)
+static void a_recreated_node_is_another_node(void **state)
 {
 	struct lab *lab = *state;
 
@@ -504,7 +504,7 @@ static void a_late_delete_does_not_take_the_new_pod_away(void **state)
 	assert_int_equal(lab_counts(lab).stale_n, 1);
 }
 
-static void what_is_deleted_does_not_come_back(void **state)
+static void stale_events_do_not_restore_deleted_objects(void **state)
 {
 	struct lab *lab = *state;
 
@@ -620,7 +620,7 @@ static void an_eviction_without_an_answer_is_given_up_and_tried_again(void **sta
 	evict_after_all(lab);
 }
 
-static void a_failed_eviction_of_who_is_gone_changes_nothing(void **state)
+static void a_failed_eviction_of_a_deleted_pod_changes_nothing(void **state)
 {
 	struct lab *lab = *state;
 
@@ -654,38 +654,38 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LAB_TEST(a_pod_whose_binding_failed_is_tried_again),
 		LAB_TEST(an_overdue_binding_keeps_its_node),
-		LAB_TEST(a_lost_answer_is_asked_for_until_somebody_knows),
+		LAB_TEST(a_lost_answer_is_looked_up_until_the_outcome_is_known),
 		LAB_TEST(a_pod_that_is_not_bound_after_all_is_tried_again),
 		LAB_TEST(a_check_without_an_answer_is_repeated),
-		LAB_TEST(the_answer_comes_while_a_check_is_out),
+		LAB_TEST(an_answer_may_arrive_during_a_check),
 		LAB_TEST(a_second_answer_changes_nothing),
 		LAB_TEST(answers_to_nothing_are_counted),
 		LAB_TEST(a_pod_that_is_deleted_in_time_is_not_bound),
 		LAB_TEST(a_pod_that_is_deleted_while_it_is_bound_is_gone),
 		LAB_TEST(a_deleted_pod_needs_no_answer),
-		LAB_TEST(a_pod_that_is_made_anew_is_another_pod),
+		LAB_TEST(a_recreated_pod_is_another_pod),
 		LAB_TEST(a_pod_that_changes_while_it_is_bound_stays_on_its_node),
 		LAB_TEST(a_pod_that_begins_to_be_deleted_in_time_is_not_bound),
 		LAB_TEST(the_source_shows_the_binding_before_the_answer),
 		LAB_TEST(a_binding_that_is_shown_needs_no_answer),
-		LAB_TEST(a_binding_that_failed_had_come_about_after_all),
-		LAB_TEST(a_pod_that_somebody_else_bound_is_where_they_put_it),
-		LAB_TEST(a_pod_that_somebody_else_bound_in_time_is_not_bound_again),
-		LAB_TEST(the_place_of_a_pod_that_somebody_else_bound_is_free_for_others),
+		LAB_TEST(a_watch_event_confirms_a_binding_that_returned_an_error),
+		LAB_TEST(a_pod_bound_by_another_scheduler_is_on_that_node),
+		LAB_TEST(a_pod_bound_by_another_scheduler_is_not_bound_again),
+		LAB_TEST(the_reservation_of_a_pod_bound_elsewhere_is_freed),
 		LAB_TEST(a_pod_is_not_sent_to_a_node_that_has_gone),
-		LAB_TEST(a_node_that_is_made_anew_is_another_node),
+		LAB_TEST(a_recreated_node_is_another_node),
 		LAB_TEST(a_node_of_another_uid_is_another_node),
 		LAB_TEST(a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer),
 		LAB_TEST(a_binding_on_its_way_is_its_nodes_whatever_slot_that_has),
 		LAB_TEST(a_node_that_has_another_slot_takes_back_what_was_not_sent_when_it_goes),
 		LAB_TEST(a_late_event_does_not_undo_a_later_one),
 		LAB_TEST(a_late_delete_does_not_take_the_new_pod_away),
-		LAB_TEST(what_is_deleted_does_not_come_back),
+		LAB_TEST(stale_events_do_not_restore_deleted_objects),
 		LAB_TEST(a_victim_is_evicted_and_counts_as_leaving),
 		LAB_TEST(the_last_of_several_victims_is_to_wait_for_the_others),
 		LAB_TEST(a_pod_whose_victim_could_not_be_evicted_is_tried_again_after_its_backoff),
 		LAB_TEST(an_eviction_without_an_answer_is_given_up_and_tried_again),
-		LAB_TEST(a_failed_eviction_of_who_is_gone_changes_nothing),
+		LAB_TEST(a_failed_eviction_of_a_deleted_pod_changes_nothing),
 		LAB_TEST(a_failed_eviction_is_nothing_to_the_next_pod_of_that_name),
 	};
 

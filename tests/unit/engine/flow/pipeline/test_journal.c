@@ -534,7 +534,7 @@ static void leave_out(const struct studio *s, enum bt_journal_kind kind, struct 
 	bt_buf_fini(&text);
 }
 
-static void what_extenders_have_said_is_replayed_and_nobody_is_asked(void **state)
+static void extender_answers_are_replayed_without_calls(void **state)
 {
 	struct studio s = {.extended = true};
 	struct bt_replay_result result;
@@ -694,7 +694,7 @@ static void a_damaged_record_is_named_by_its_place(void **state)
 	bt_buf_fini(&s.bytes);
 }
 
-static void a_journal_that_cannot_be_written_says_so_at_the_end(void **state)
+static void a_write_error_of_the_journal_is_reported_at_the_end(void **state)
 {
 	(void)state;
 	for (uint32_t ring_bytes = 0; ring_bytes <= 64; ring_bytes += 64) {
@@ -750,12 +750,12 @@ int main(void)
 		cmocka_unit_test(pods_are_moved_to_the_same_indices_again),
 		cmocka_unit_test(pods_that_the_caller_takes_away_leave_the_same_slots),
 		cmocka_unit_test(another_thread_writes_the_same_bytes),
-		cmocka_unit_test(what_extenders_have_said_is_replayed_and_nobody_is_asked),
+		cmocka_unit_test(extender_answers_are_replayed_without_calls),
 		cmocka_unit_test(a_journal_without_a_clock_and_a_binder_replays_too),
 		cmocka_unit_test(a_decision_that_differs_is_shown_with_both),
 		cmocka_unit_test(a_journal_that_breaks_off_is_played_up_to_there),
 		cmocka_unit_test(a_damaged_record_is_named_by_its_place),
-		cmocka_unit_test(a_journal_that_cannot_be_written_says_so_at_the_end),
+		cmocka_unit_test(a_write_error_of_the_journal_is_reported_at_the_end),
 		cmocka_unit_test(a_journal_starts_its_thread_when_it_begins_and_not_before),
 	};
 

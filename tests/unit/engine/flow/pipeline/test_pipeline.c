@@ -30,7 +30,7 @@ static void a_pod_goes_from_the_source_to_the_binder(void **state)
 	assert_int_equal(lab_counts(lab).binding_n, 0);
 }
 
-static void a_refused_pod_comes_with_its_message(void **state)
+static void a_refused_pod_has_its_message(void **state)
 {
 	struct lab *lab = *state;
 
@@ -57,7 +57,7 @@ static void without_a_binder_every_binding_succeeds(void **state)
 	lab_end(&lab);
 }
 
-static void nobody_is_decided_before_every_source_is_synced(void **state)
+static void no_pod_is_decided_before_every_source_is_synced(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	struct bt_pipeline_options options = lab_options(&lab);
@@ -79,7 +79,7 @@ static void nobody_is_decided_before_every_source_is_synced(void **state)
 	lab_end(&lab);
 }
 
-static void a_pipeline_on_hold_takes_everything_in_and_decides_nobody(void **state)
+static void a_paused_pipeline_applies_events_and_decides_no_pod(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	struct bt_pipeline_options options = lab_options(&lab);
@@ -137,7 +137,7 @@ static void parcels_are_used_again_without_what_they_held(void **state)
 	bt_watch_event_destroy(again);
 }
 
-static void no_more_events_are_kept_than_the_limit_says(void **state)
+static void kept_events_stay_below_the_limit(void **state)
 {
 	struct lab *lab = *state;
 	struct bt_watch_event *watch_events[8];
@@ -252,7 +252,7 @@ static bool refuse_use(void *context, enum bt_mem_use use, size_t bytes)
 	return use == *(const enum bt_mem_use *)context;
 }
 
-static void what_memory_is_short_for_stays_with_its_source(void **state)
+static void objects_that_exceed_memory_stay_with_their_source(void **state)
 {
 	struct lab *lab = *state;
 	enum bt_mem_use use = BT_MEM_OBJECT;
@@ -298,7 +298,7 @@ static void no_pod_is_popped_while_memory_is_short_for_its_binding(void **state)
 	bt_mem_set_refuser(NULL, NULL);
 }
 
-static void no_more_bindings_are_under_way_than_the_limit_says(void **state)
+static void bindings_in_flight_stay_below_the_limit(void **state)
 {
 	struct lab *lab = *state;
 	char name[16];
@@ -371,7 +371,7 @@ static void a_limit_that_is_zero_is_refused_by_its_name(void **state)
 	bt_config_fini(&lab.config);
 }
 
-static void what_is_on_its_way_is_freed_at_the_end(void **state)
+static void events_in_flight_are_freed_at_the_end(void **state)
 {
 	struct lab *lab = *state;
 
@@ -384,7 +384,7 @@ static void what_is_on_its_way_is_freed_at_the_end(void **state)
 	assert_int_equal(lab_counts(lab).binding_n, 1);
 }
 
-static void decisions_are_polled_in_order_and_nobody_is_popped_while_they_wait(void **state)
+static void decisions_are_polled_in_order_and_no_pod_is_popped_meanwhile(void **state)
 {
 	struct lab lab = {.now_ns = 1, .answers = true};
 	struct bt_pipeline_options options = lab_options(&lab);
@@ -586,22 +586,22 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LAB_TEST(a_pod_goes_from_the_source_to_the_binder),
-		LAB_TEST(a_refused_pod_comes_with_its_message),
+		LAB_TEST(a_refused_pod_has_its_message),
 		cmocka_unit_test(without_a_binder_every_binding_succeeds),
-		cmocka_unit_test(nobody_is_decided_before_every_source_is_synced),
-		cmocka_unit_test(a_pipeline_on_hold_takes_everything_in_and_decides_nobody),
+		cmocka_unit_test(no_pod_is_decided_before_every_source_is_synced),
+		cmocka_unit_test(a_paused_pipeline_applies_events_and_decides_no_pod),
 		LAB_TEST(parcels_are_used_again_without_what_they_held),
-		LAB_TEST(no_more_events_are_kept_than_the_limit_says),
+		LAB_TEST(kept_events_stay_below_the_limit),
 		cmocka_unit_test(watch_events_of_a_source_keep_their_order_on_any_ingestion_thread),
 		cmocka_unit_test(a_busy_source_does_not_keep_another_waiting),
 		LAB_TEST(a_full_ring_refuses_and_waits_and_loses_nothing),
-		LAB_TEST(what_memory_is_short_for_stays_with_its_source),
+		LAB_TEST(objects_that_exceed_memory_stay_with_their_source),
 		LAB_TEST(no_pod_is_popped_while_memory_is_short_for_its_binding),
-		LAB_TEST(no_more_bindings_are_under_way_than_the_limit_says),
+		LAB_TEST(bindings_in_flight_stay_below_the_limit),
 		cmocka_unit_test(no_pod_is_popped_while_the_binder_has_no_room),
 		cmocka_unit_test(a_limit_that_is_zero_is_refused_by_its_name),
-		LAB_TEST(what_is_on_its_way_is_freed_at_the_end),
-		cmocka_unit_test(decisions_are_polled_in_order_and_nobody_is_popped_while_they_wait),
+		LAB_TEST(events_in_flight_are_freed_at_the_end),
+		cmocka_unit_test(decisions_are_polled_in_order_and_no_pod_is_popped_meanwhile),
 		cmocka_unit_test(threads_do_what_one_does_and_drain),
 		cmocka_unit_test(a_stop_that_abandons_frees_what_is_on_its_way),
 		cmocka_unit_test(a_drain_that_cannot_end_is_given_up),

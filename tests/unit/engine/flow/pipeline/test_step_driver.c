@@ -105,7 +105,7 @@ static void nothing_is_taken_in_or_decided_unasked(void **state)
 	lab_end(&lab);
 }
 
-static void a_binding_is_a_fact_before_the_binder_hears_of_it(void **state)
+static void a_pod_is_assumed_before_the_binder_is_called(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	struct score score;
@@ -181,7 +181,7 @@ static void a_pod_that_is_given_up_was_never_there(void **state)
 	lab_end(&lab);
 }
 
-static void time_is_what_the_conductor_says(void **state)
+static void the_step_driver_sets_the_time(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	struct score score;
@@ -220,7 +220,7 @@ static void draining_waits_for_the_conductor_and_the_binder(void **state)
 	lab_end(&lab);
 }
 
-static void what_is_shown_is_taken_in_at_once(void **state)
+static void watch_events_are_applied_at_once(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	struct score score;
@@ -249,12 +249,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_taken_in_or_decided_unasked),
-		cmocka_unit_test(a_binding_is_a_fact_before_the_binder_hears_of_it),
+		cmocka_unit_test(a_pod_is_assumed_before_the_binder_is_called),
 		cmocka_unit_test(a_turn_waits_for_room_among_bindings),
 		cmocka_unit_test(a_pod_that_is_given_up_was_never_there),
-		cmocka_unit_test(time_is_what_the_conductor_says),
+		cmocka_unit_test(the_step_driver_sets_the_time),
 		cmocka_unit_test(draining_waits_for_the_conductor_and_the_binder),
-		cmocka_unit_test(what_is_shown_is_taken_in_at_once),
+		cmocka_unit_test(watch_events_are_applied_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static void only_a_later_version_is_fresh(void **state)
 	bt_version_filter_fini(&f);
 }
 
-static void what_has_no_version_is_always_fresh(void **state)
+static void objects_without_a_version_are_always_new(void **state)
 {
 	struct bt_version_filter f = {.tombstone_max = 4};
 
@@ -130,7 +130,7 @@ static void only_so_many_of_the_dead_are_remembered(void **state)
 }
 
 /* Live objects need no more memory after others were deleted, and are still known. */
-static void those_that_stay_are_known_when_most_have_gone(void **state)
+static void live_objects_are_known_after_most_were_deleted(void **state)
 {
 	enum { N = 3000, EACH = 37, TOMBS = 16 };
 	struct bt_version_filter f = {.tombstone_max = TOMBS};
@@ -171,12 +171,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_a_later_version_is_fresh),
-		cmocka_unit_test(what_has_no_version_is_always_fresh),
+		cmocka_unit_test(objects_without_a_version_are_always_new),
 		cmocka_unit_test(another_uid_is_another_object),
 		cmocka_unit_test(a_delete_of_a_younger_object_takes_the_older_one_along),
 		cmocka_unit_test(the_dead_stay_dead_and_the_name_may_be_used_again),
 		cmocka_unit_test(only_so_many_of_the_dead_are_remembered),
-		cmocka_unit_test(those_that_stay_are_known_when_most_have_gone),
+		cmocka_unit_test(live_objects_are_known_after_most_were_deleted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

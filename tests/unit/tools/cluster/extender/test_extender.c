@@ -283,7 +283,7 @@ static void objects_are_fetched_once_until_the_watch_shows_others(void **state)
 	end_test(test);
 }
 
-static void many_nodes_come_as_a_list(void **state)
+static void many_nodes_are_delivered_as_a_list(void **state)
 {
 	struct extender_test *test = configure(state, 1);
 	struct bt_buf page = {.len = 0}, rest = {.len = 0};
@@ -322,7 +322,7 @@ static void a_pod_that_another_has_replaced_is_not_sent(void **state)
 	end_test(test);
 }
 
-static void what_the_api_server_does_not_show_fails_the_cycle(void **state)
+static void objects_that_the_api_server_does_not_show_fail_the_cycle(void **state)
 {
 	struct extender_test *test = configure(state, 1);
 
@@ -432,7 +432,7 @@ static void an_extender_has_its_time_limit(void **state)
 	end_test(test);
 }
 
-static void what_may_be_ignored_is(void **state)
+static void ignorable_failures_are_ignored(void **state)
 {
 	struct extender_test *test = configure(state, 2);
 
@@ -484,7 +484,7 @@ static void extenders_that_score_are_called_at_the_same_time(void **state)
 	end_test(test);
 }
 
-static void an_extender_that_cannot_score_has_no_say(void **state)
+static void an_extender_that_cannot_score_adds_no_score(void **state)
 {
 	static const char *const answers[] = {"null", "[{\"Host\":\"n2\",\"Score\":\"high\"}]", "{}",
 		"[{\"Host\":\"n2\",\"Score\":10}", "[]"};
@@ -530,7 +530,7 @@ static const char *nominated(struct extender_test *test, const struct bt_decisio
 				 .ptr;
 }
 
-static void victims_are_said_by_uid_and_chosen_by_the_extender(void **state)
+static void victims_are_sent_by_uid_and_chosen_by_the_extender(void **state)
 {
 	struct extender_test *test = configure(state, 1);
 
@@ -549,7 +549,7 @@ static void victims_are_said_by_uid_and_chosen_by_the_extender(void **state)
 	end_test(test);
 }
 
-static void victims_are_said_as_pods_to_others(void **state)
+static void victims_are_sent_as_pods_to_other_extenders(void **state)
 {
 	struct extender_test *test = configure(state, 1);
 
@@ -750,21 +750,21 @@ int main(void)
 		FIXTURE_TEST(an_extender_with_nodes_of_its_own_gets_names),
 		FIXTURE_TEST(another_gets_whole_nodes),
 		FIXTURE_TEST(objects_are_fetched_once_until_the_watch_shows_others),
-		FIXTURE_TEST(many_nodes_come_as_a_list),
+		FIXTURE_TEST(many_nodes_are_delivered_as_a_list),
 		FIXTURE_TEST(a_pod_that_another_has_replaced_is_not_sent),
-		FIXTURE_TEST(what_the_api_server_does_not_show_fails_the_cycle),
+		FIXTURE_TEST(objects_that_the_api_server_does_not_show_fail_the_cycle),
 		FIXTURE_TEST(letters_of_names_may_be_small_or_capital),
 		FIXTURE_TEST(nodes_count_where_no_names_are_given),
 		FIXTURE_TEST(an_error_of_the_extender_is_the_cycles),
 		FIXTURE_TEST(invalid_answers_have_the_messages_of_go),
 		FIXTURE_TEST(an_unreachable_server_has_the_message_of_go),
 		FIXTURE_TEST(an_extender_has_its_time_limit),
-		FIXTURE_TEST(what_may_be_ignored_is),
+		FIXTURE_TEST(ignorable_failures_are_ignored),
 		FIXTURE_TEST(points_decide_among_nodes_that_fit),
 		FIXTURE_TEST(extenders_that_score_are_called_at_the_same_time),
-		FIXTURE_TEST(an_extender_that_cannot_score_has_no_say),
-		FIXTURE_TEST(victims_are_said_by_uid_and_chosen_by_the_extender),
-		FIXTURE_TEST(victims_are_said_as_pods_to_others),
+		FIXTURE_TEST(an_extender_that_cannot_score_adds_no_score),
+		FIXTURE_TEST(victims_are_sent_by_uid_and_chosen_by_the_extender),
+		FIXTURE_TEST(victims_are_sent_as_pods_to_other_extenders),
 		FIXTURE_TEST(an_extender_binds),
 		FIXTURE_TEST(pods_that_want_its_resources_are_bound_by_an_extender),
 		FIXTURE_TEST(https_without_an_authority_trusts_anybody),

@@ -145,7 +145,7 @@ static void names_count_before_objects_where_the_extender_keeps_nodes(void **sta
 	assert_string_equal(filter(*state, body, false), "objects;keep n2;");
 }
 
-static void refused_nodes_come_with_their_messages(void **state)
+static void refused_nodes_have_their_messages(void **state)
 {
 	assert_string_equal(
 		filter(*state,
@@ -165,7 +165,7 @@ static void the_case_of_member_names_does_not_matter(void **state)
 	assert_string_equal(filter(*state, "{\"nodenames\":[\"n1\"]}", true), "keep n1;");
 }
 
-static void an_answer_of_null_says_nothing(void **state)
+static void an_answer_of_null_changes_nothing(void **state)
 {
 	assert_string_equal(filter(*state, "null", true), "");
 }
@@ -192,7 +192,7 @@ static void scores_are_read_in_their_order(void **state)
 	assert_string_equal(r->error.ptr, "unexpected EOF");
 }
 
-static void candidates_come_with_their_victims(void **state)
+static void candidates_have_their_victims(void **state)
 {
 	struct reading *r = *state;
 
@@ -222,13 +222,13 @@ int main(void)
 		WIRE_TEST(victims_are_sent_as_uids_or_as_objects),
 		WIRE_TEST(a_binding_names_pod_uid_and_node),
 		WIRE_TEST(names_count_before_objects_where_the_extender_keeps_nodes),
-		WIRE_TEST(refused_nodes_come_with_their_messages),
+		WIRE_TEST(refused_nodes_have_their_messages),
 		WIRE_TEST(an_error_in_an_answer_fails_the_reply_alone),
 		WIRE_TEST(the_case_of_member_names_does_not_matter),
-		WIRE_TEST(an_answer_of_null_says_nothing),
+		WIRE_TEST(an_answer_of_null_changes_nothing),
 		WIRE_TEST(an_unreadable_answer_is_reported_in_gos_words),
 		WIRE_TEST(scores_are_read_in_their_order),
-		WIRE_TEST(candidates_come_with_their_victims),
+		WIRE_TEST(candidates_have_their_victims),
 		WIRE_TEST(a_binding_without_an_error_is_bound),
 	};
 

@@ -452,7 +452,7 @@ static void a_leader_renews_and_keeps_when_it_acquired(void **state)
 	end_led(&world, &one);
 }
 
-static void events_tell_who_leads_and_who_stops(void **state)
+static void events_report_who_leads_and_who_stops_leading(void **state)
 {
 	struct world world;
 	struct candidate one;
@@ -478,7 +478,7 @@ static void events_tell_who_leads_and_who_stops(void **state)
 	end_world(&world);
 }
 
-static void who_loses_the_lease_says_so(void **state)
+static void a_lost_lease_is_reported(void **state)
 {
 	struct world world;
 	struct candidate one;
@@ -494,7 +494,7 @@ static void who_loses_the_lease_says_so(void **state)
 	end_world(&world);
 }
 
-static void an_event_that_hangs_holds_up_nobody(void **state)
+static void a_hanging_event_call_delays_no_other(void **state)
 {
 	struct world world;
 	struct candidate one;
@@ -610,7 +610,7 @@ static void the_lease_of_a_dead_leader_is_taken_when_it_has_ended(void **state)
 	end_world(&world);
 }
 
-static void a_renewal_begins_the_wait_anew(void **state)
+static void a_renewal_restarts_the_wait(void **state)
 {
 	struct world world;
 	struct candidate two;
@@ -694,7 +694,7 @@ static void the_time_that_an_answer_takes_counts(void **state)
 	end_led(&world, &one);
 }
 
-static void an_answer_that_comes_too_late_gives_no_lease(void **state)
+static void a_late_answer_does_not_acquire_the_lease(void **state)
 {
 	struct world world;
 	struct candidate one;
@@ -872,19 +872,19 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_candidate_creates_the_lease),
 		cmocka_unit_test(a_leader_renews_and_keeps_when_it_acquired),
-		cmocka_unit_test(events_tell_who_leads_and_who_stops),
-		cmocka_unit_test(who_loses_the_lease_says_so),
-		cmocka_unit_test(an_event_that_hangs_holds_up_nobody),
+		cmocka_unit_test(events_report_who_leads_and_who_stops_leading),
+		cmocka_unit_test(a_lost_lease_is_reported),
+		cmocka_unit_test(a_hanging_event_call_delays_no_other),
 		cmocka_unit_test(a_leader_that_does_not_renew_is_not_well),
 		cmocka_unit_test(a_follower_is_well_whatever_the_lease_is),
 		cmocka_unit_test(a_clean_stop_lets_the_next_one_lead_at_once),
 		cmocka_unit_test(without_a_watch_the_retries_find_the_release),
 		cmocka_unit_test(the_lease_of_a_dead_leader_is_taken_when_it_has_ended),
-		cmocka_unit_test(a_renewal_begins_the_wait_anew),
+		cmocka_unit_test(a_renewal_restarts_the_wait),
 		cmocka_unit_test(a_leader_that_cannot_renew_stops),
 		cmocka_unit_test(a_server_that_hangs_costs_the_lease),
 		cmocka_unit_test(the_time_that_an_answer_takes_counts),
-		cmocka_unit_test(an_answer_that_comes_too_late_gives_no_lease),
+		cmocka_unit_test(a_late_answer_does_not_acquire_the_lease),
 		cmocka_unit_test(an_answer_that_is_lost_does_not_cost_the_lease),
 		cmocka_unit_test(a_release_whose_renewal_is_under_way_is_written_behind_it),
 		cmocka_unit_test(a_leader_that_sees_another_holder_stops_at_once),

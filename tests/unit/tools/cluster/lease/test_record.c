@@ -36,7 +36,7 @@ static void a_lease_is_read(void **state)
 	bt_buf_fini(&error);
 }
 
-static void what_an_election_does_not_know_is_written_back(void **state)
+static void unknown_fields_of_the_lease_are_written_back(void **state)
 {
 	struct bt_lease_record record = {0};
 	struct bt_buf error = {0}, out = {0};
@@ -115,7 +115,7 @@ static void nonsense_is_refused_with_its_place(void **state)
 	bt_buf_fini(&error);
 }
 
-static void records_differ_by_what_they_say_of_the_holder(void **state)
+static void records_differ_by_holder_and_transitions(void **state)
 {
 	struct bt_lease_record a = {0}, b = {0};
 	struct bt_buf error = {0};
@@ -137,10 +137,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lease_is_read),
-		cmocka_unit_test(what_an_election_does_not_know_is_written_back),
+		cmocka_unit_test(unknown_fields_of_the_lease_are_written_back),
 		cmocka_unit_test(a_new_lease_has_a_name),
 		cmocka_unit_test(nonsense_is_refused_with_its_place),
-		cmocka_unit_test(records_differ_by_what_they_say_of_the_holder),
+		cmocka_unit_test(records_differ_by_holder_and_transitions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

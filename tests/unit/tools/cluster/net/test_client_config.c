@@ -268,7 +268,7 @@ static const char *log_of(const char *cluster)
 	return caught_end();
 }
 
-static void that_a_server_is_not_checked_is_said(void **state)
+static void an_unverified_server_is_reported(void **state)
 {
 	struct bt_buf cluster = {0};
 
@@ -442,7 +442,7 @@ static void missing_files_are_named(void **state)
 	close_way(&way);
 }
 
-static void what_tls_cannot_use_is_said_at_once(void **state)
+static void files_that_tls_cannot_use_are_reported_at_once(void **state)
 {
 	static const struct {
 		const char *cluster, *user, *error;
@@ -486,7 +486,7 @@ static void what_tls_cannot_use_is_said_at_once(void **state)
 	"#!/bin/sh\necho '{\"kind\": \"ExecCredential\", \"apiVersion\": "                                   \
 	"\"client.authentication.k8s.io/v1\", \"status\": {" status "}}'\n"
 
-static void a_plugin_is_asked_once(void **state)
+static void a_credential_plugin_runs_once(void **state)
 {
 	struct way way;
 
@@ -538,7 +538,7 @@ static void a_plugin_gets_the_authority_of_a_file(void **state)
 	bt_buf_fini(&pem);
 }
 
-static void a_plugin_is_asked_again_when_its_token_is_refused(void **state)
+static void a_credential_plugin_runs_again_when_its_token_is_refused(void **state)
 {
 	struct way way;
 
@@ -768,7 +768,7 @@ static void a_client_ends_while_a_plugin_runs(void **state)
 	remove_file("plugin");
 }
 
-static void what_a_plugin_says_is_checked(void **state)
+static void a_plugins_output_is_validated(void **state)
 {
 	static const struct {
 		const char *script, *error;
@@ -910,7 +910,7 @@ static void a_plugin_may_fill_no_log(void **state)
 		run_script(some, 60 * SECOND, false, "it failed with exit code 1"), strlen("sorry\n"));
 }
 
-static void what_a_plugin_leaves_running_holds_up_nothing_for_long(void **state)
+static void a_plugins_leftover_processes_do_not_block_for_long(void **state)
 {
 	static const char holds_output[] = "#!/bin/sh\nsleep 20 &\n";
 	static const char holds_errors[] = SAYS("\"token\": \"t\"") "sleep 20 >&- &\n";
@@ -1028,7 +1028,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_named_authority_is_trusted),
-		cmocka_unit_test(that_a_server_is_not_checked_is_said),
+		cmocka_unit_test(an_unverified_server_is_reported),
 		cmocka_unit_test(the_name_in_the_certificate_must_fit),
 		cmocka_unit_test(credentials_are_shown),
 		cmocka_unit_test(nothing_secret_is_shown_without_tls),
@@ -1037,22 +1037,22 @@ int main(void)
 		cmocka_unit_test(a_certificate_waits_for_its_key),
 		cmocka_unit_test(a_session_is_never_that_of_another_certificate),
 		cmocka_unit_test(missing_files_are_named),
-		cmocka_unit_test(what_tls_cannot_use_is_said_at_once),
+		cmocka_unit_test(files_that_tls_cannot_use_are_reported_at_once),
 		cmocka_unit_test(a_ca_that_becomes_garbage_is_not_taken),
 		cmocka_unit_test(a_server_that_no_url_names_is_refused),
-		cmocka_unit_test(a_plugin_is_asked_once),
+		cmocka_unit_test(a_credential_plugin_runs_once),
 		cmocka_unit_test(a_plugin_gets_the_authority_of_a_file),
-		cmocka_unit_test(a_plugin_is_asked_again_when_its_token_is_refused),
+		cmocka_unit_test(a_credential_plugin_runs_again_when_its_token_is_refused),
 		cmocka_unit_test(a_plugin_may_give_a_client_certificate),
 		cmocka_unit_test(runs_of_plugins_and_the_age_of_their_certificates_are_counted),
 		cmocka_unit_test(plugins_that_fail_are_counted_by_how),
 		cmocka_unit_test(looking_at_the_authority_s_file_is_counted),
 		cmocka_unit_test(a_plugin_that_fails_leaves_calls_unsent),
 		cmocka_unit_test(a_client_ends_while_a_plugin_runs),
-		cmocka_unit_test(what_a_plugin_says_is_checked),
+		cmocka_unit_test(a_plugins_output_is_validated),
 		cmocka_unit_test(a_plugin_may_answer_in_yaml),
 		cmocka_unit_test(a_plugin_may_fill_no_log),
-		cmocka_unit_test(what_a_plugin_leaves_running_holds_up_nothing_for_long),
+		cmocka_unit_test(a_plugins_leftover_processes_do_not_block_for_long),
 		cmocka_unit_test(kubeconfig_in_the_environment_counts_outside_a_pod_alone),
 		cmocka_unit_test(a_master_alone_gets_no_credentials),
 		cmocka_unit_test(a_service_account_is_a_folder),

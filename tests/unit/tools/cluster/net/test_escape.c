@@ -30,7 +30,7 @@ static void names_stay_as_they_are(void **state)
 	expect(bt_str("system:node.a_b~9Z"), "system:node.a_b~9Z");
 }
 
-static void what_means_something_in_an_address_is_escaped(void **state)
+static void reserved_characters_of_urls_are_escaped(void **state)
 {
 	(void)state;
 	expect(bt_str("a/b?c&d=e#f"), "a%2Fb%3Fc%26d%3De%23f");
@@ -42,7 +42,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_stay_as_they_are),
-		cmocka_unit_test(what_means_something_in_an_address_is_escaped),
+		cmocka_unit_test(reserved_characters_of_urls_are_escaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

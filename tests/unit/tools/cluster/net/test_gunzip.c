@@ -59,7 +59,7 @@ static void expect(const char *bytes, size_t n, size_t step, size_t cap, const c
 	bt_gunzip_destroy(gunzip);
 }
 
-static void pieces_of_any_size_come_to_the_same(void **state)
+static void pieces_of_any_size_are_decompressed(void **state)
 {
 	(void)state;
 	for (size_t step = 1; step < sizeof(hello); step++) {
@@ -99,7 +99,7 @@ static void members_follow_each_other(void **state)
 	}
 }
 
-static void what_ends_too_early_is_not_whole(void **state)
+static void a_truncated_stream_is_not_complete(void **state)
 {
 	(void)state;
 	for (size_t n = 1; n < sizeof(hello) - 1; n++) {
@@ -113,7 +113,7 @@ static void what_ends_too_early_is_not_whole(void **state)
 	}
 }
 
-static void what_is_not_gzip_is_refused(void **state)
+static void input_that_is_not_gzip_is_rejected(void **state)
 {
 	static const char *const texts[] = {"plain text", "\x1f\x8c", "\x1f\x8b\x08\xff\xff\xff\xff\xff"};
 
@@ -146,11 +146,11 @@ static void a_wrong_checksum_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pieces_of_any_size_come_to_the_same),
+		cmocka_unit_test(pieces_of_any_size_are_decompressed),
 		cmocka_unit_test(output_beyond_the_room_follows_without_input),
 		cmocka_unit_test(members_follow_each_other),
-		cmocka_unit_test(what_ends_too_early_is_not_whole),
-		cmocka_unit_test(what_is_not_gzip_is_refused),
+		cmocka_unit_test(a_truncated_stream_is_not_complete),
+		cmocka_unit_test(input_that_is_not_gzip_is_rejected),
 		cmocka_unit_test(a_wrong_checksum_is_refused),
 	};
 

@@ -222,7 +222,7 @@ static bool mixed(void *context, struct peer *peer, const struct request *reques
 	return true;
 }
 
-static void what_a_server_has_not_looked_at_is_unsent_and_what_it_may_have_is_lost(void **state)
+static void unprocessed_calls_are_unsent_and_possibly_processed_ones_are_lost(void **state)
 {
 	static const struct {
 		enum bt_http_method method;
@@ -411,7 +411,7 @@ static void a_paused_stream_holds_up_no_other(void **state)
 	close_way(&way);
 }
 
-static void bodies_larger_than_windows_come_and_go(void **state)
+static void bodies_larger_than_windows_are_sent_and_received(void **state)
 {
 	struct way way;
 	char *body = bt_mem_zalloc(BIG + 1, 1);
@@ -764,7 +764,7 @@ static bool write_without_end(void *context, struct peer *peer, const struct req
 	return false;
 }
 
-static void who_writes_without_end_loses_the_connection(void **state)
+static void an_endless_response_ends_the_connection(void **state)
 {
 	static const char *const paths[] = {"/unknown", "/longer-than-a-body"};
 	struct way way;
@@ -887,7 +887,7 @@ static void expect_protocol(struct way *way, uint32_t n, const char *protocol)
 	assert_string_equal(way->ends.body.ptr, protocol);
 }
 
-static void a_server_that_has_learnt_http2_is_asked_again(void **state)
+static void http2_is_retried_after_a_fallback(void **state)
 {
 	_Atomic bool knows = false;
 	struct way way;
@@ -962,25 +962,25 @@ static void a_name_is_looked_up_without_waiting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_server_has_not_looked_at_is_unsent_and_what_it_may_have_is_lost),
+		cmocka_unit_test(unprocessed_calls_are_unsent_and_possibly_processed_ones_are_lost),
 		cmocka_unit_test(streams_before_a_goaway_go_on_and_new_calls_take_a_new_connection),
 		cmocka_unit_test(a_hundred_calls_share_a_connection),
 		cmocka_unit_test(calls_wait_where_a_server_allows_few_streams),
 		cmocka_unit_test(a_paused_stream_holds_up_no_other),
-		cmocka_unit_test(bodies_larger_than_windows_come_and_go),
+		cmocka_unit_test(bodies_larger_than_windows_are_sent_and_received),
 		cmocka_unit_test(a_cancelled_stream_gives_its_window_back),
 		cmocka_unit_test(a_connection_that_has_gone_silent_is_given_up),
 		cmocka_unit_test(a_server_that_answers_pings_may_take_its_time),
 		cmocka_unit_test(frames_that_are_nonsense_end_the_connection),
 		cmocka_unit_test(a_long_head_is_read),
 		cmocka_unit_test(floods_and_wrong_frames_end_the_call),
-		cmocka_unit_test(who_writes_without_end_loses_the_connection),
+		cmocka_unit_test(an_endless_response_ends_the_connection),
 		cmocka_unit_test(frames_of_unknown_types_change_nothing),
 		cmocka_unit_test(heads_and_trailers_without_end_are_cut),
 		cmocka_unit_test(a_server_that_takes_no_streams_is_given_up),
 		cmocka_unit_test(rapid_resets_end_each_call_once),
 		cmocka_unit_test(a_server_without_http2_is_spoken_to_by_http1),
-		cmocka_unit_test(a_server_that_has_learnt_http2_is_asked_again),
+		cmocka_unit_test(http2_is_retried_after_a_fallback),
 		cmocka_unit_test(a_connection_that_was_cut_goes_on_with_its_session),
 		cmocka_unit_test(a_name_is_looked_up_without_waiting),
 	};

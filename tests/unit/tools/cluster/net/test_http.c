@@ -418,7 +418,7 @@ static bool stream(void *context, struct peer *peer, const struct request *reque
 	return false;
 }
 
-static void a_stream_comes_in_parts_and_ends(void **state)
+static void a_stream_is_read_in_parts_to_its_end(void **state)
 {
 	struct outcome outcome;
 	struct way way;
@@ -884,7 +884,7 @@ static bool has_asked(void)
 }
 
 /* As when the process ends while the server never responds. */
-static void who_waits_for_an_answer_may_give_up(void **state)
+static void a_caller_may_give_up_waiting(void **state)
 {
 	struct bt_buf body = {0}, error = {0};
 	struct bt_http_head head;
@@ -1090,7 +1090,7 @@ int main(void)
 		cmocka_unit_test(metrics_know_waits_and_what_was_sent_again),
 		cmocka_unit_test(metrics_know_no_duration_of_a_watch),
 		cmocka_unit_test(a_call_can_be_waited_for),
-		cmocka_unit_test(a_stream_comes_in_parts_and_ends),
+		cmocka_unit_test(a_stream_is_read_in_parts_to_its_end),
 		cmocka_unit_test(a_stream_that_is_cut_is_lost),
 		cmocka_unit_test(odd_answers_are_understood),
 		cmocka_unit_test(nonsense_is_a_lost_answer),
@@ -1103,7 +1103,7 @@ int main(void)
 		cmocka_unit_test(a_get_is_repeated_when_its_connection_dies),
 		cmocka_unit_test(a_call_that_takes_too_long_is_lost),
 		cmocka_unit_test(a_cancelled_call_ends_once),
-		cmocka_unit_test(who_waits_for_an_answer_may_give_up),
+		cmocka_unit_test(a_caller_may_give_up_waiting),
 		cmocka_unit_test(a_callback_may_end_its_call),
 		cmocka_unit_test(a_call_cancelled_at_its_head_shows_no_data),
 		cmocka_unit_test(the_end_of_a_client_ends_its_calls),

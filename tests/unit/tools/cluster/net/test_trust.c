@@ -247,7 +247,7 @@ static void each_authority_of_a_name_is_tried(void **state)
 }
 
 /* A PEM block that OpenSSL stops at does not hide later certificates; libcurl sees all of them, too. */
-static void what_is_no_certificate_in_a_bundle_is_passed_over(void **state)
+static void other_blocks_of_a_bundle_are_skipped(void **state)
 {
 	static const char *const odd[] = {
 		"# a comment -----\n",
@@ -311,7 +311,7 @@ static void each_authority_between_is_tried(void **state)
 	pki_fini(&own);
 }
 
-static void authorities_that_sign_each_other_come_to_an_end(void **state)
+static void cross_signed_authorities_do_not_loop(void **state)
 {
 	struct pki_pair a =
 		make(&(struct pki_wish){.issuer = &stranger, .common_name = "a", .authority = true});
@@ -453,10 +453,10 @@ int main(void)
 		cmocka_unit_test(the_host_must_be_among_the_names),
 		cmocka_unit_test(names_match_as_in_go),
 		cmocka_unit_test(each_authority_of_a_name_is_tried),
-		cmocka_unit_test(what_is_no_certificate_in_a_bundle_is_passed_over),
+		cmocka_unit_test(other_blocks_of_a_bundle_are_skipped),
 		cmocka_unit_test(an_issuer_is_named_byte_by_byte),
 		cmocka_unit_test(each_authority_between_is_tried),
-		cmocka_unit_test(authorities_that_sign_each_other_come_to_an_end),
+		cmocka_unit_test(cross_signed_authorities_do_not_loop),
 		cmocka_unit_test(a_trusted_certificate_needs_no_issuer),
 		cmocka_unit_test(a_certificate_must_be_one_of_a_server_that_counts_now),
 		cmocka_unit_test(an_authority_must_be_one),

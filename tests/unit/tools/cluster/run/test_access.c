@@ -138,7 +138,7 @@ static void every_file_that_rotates_is_named(void **state)
 	end(&start, access);
 }
 
-static void a_program_that_gives_credentials_is_said_to_be_run(void **state)
+static void a_credential_plugin_is_logged_when_it_runs(void **state)
 {
 	struct start start;
 
@@ -177,7 +177,7 @@ int main(void)
 		cmocka_unit_test(the_address_of_a_flag_takes_precedence),
 		cmocka_unit_test(a_wrong_kubeconfig_of_a_flag_is_named_by_the_flag),
 		cmocka_unit_test(every_file_that_rotates_is_named),
-		cmocka_unit_test(a_program_that_gives_credentials_is_said_to_be_run),
+		cmocka_unit_test(a_credential_plugin_is_logged_when_it_runs),
 		cmocka_unit_test(files_are_known_by_what_they_are_and_kubeconfigs_count),
 	};
 

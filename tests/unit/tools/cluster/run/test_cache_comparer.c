@@ -188,7 +188,7 @@ static void an_event_on_its_way_is_no_mistake(void **state)
 	expect(2, 0, 0, 0);
 }
 
-static void what_differs_in_another_way_each_time_is_no_mistake(void **state)
+static void varying_differences_are_not_reported(void **state)
 {
 	(void)state;
 	on_server("p", "u1", "n1");
@@ -254,7 +254,7 @@ static void a_pod_of_another_uid_takes_the_place_of_one_that_has_gone(void **sta
 	assert_int_equal(counts.round_n, 4); /* all agree since the third one */
 }
 
-static void when_the_server_does_not_tell_nothing_is_changed_and_it_is_asked_again(void **state)
+static void a_failed_lookup_changes_nothing_and_is_repeated(void **state)
 {
 	(void)state;
 	shown("p", "u1", "n1");
@@ -269,7 +269,7 @@ static void when_the_server_does_not_tell_nothing_is_changed_and_it_is_asked_aga
 	assert_null(lab_find(&bench->lab, "p"));
 }
 
-static void nothing_is_asked_for_again_before_its_time(void **state)
+static void no_request_is_repeated_early(void **state)
 {
 	(void)state;
 	on_server("p", "u1", "n1");
@@ -282,7 +282,7 @@ static void nothing_is_asked_for_again_before_its_time(void **state)
 	expect(1, 0, 0, 0);
 }
 
-static void a_list_that_breaks_off_tells_nothing(void **state)
+static void a_truncated_list_deletes_no_objects(void **state)
 {
 	(void)state;
 	shown("p", "u1", "n1");
@@ -303,7 +303,7 @@ static void a_list_that_breaks_off_tells_nothing(void **state)
 }
 
 /* No watch event has shown that one pod exists and another one was deleted. */
-static void what_the_readers_have_misread_is_mended(void **state)
+static void missed_watch_events_are_repaired(void **state)
 {
 	(void)state;
 	shown("leaked", "u1", "n1");
@@ -359,7 +359,7 @@ static void show(const char *text)
 }
 
 /* Pods have requested more resources than there are slots; then a node offers one that a pod on it uses. */
-static void what_a_node_offers_late_counts_for_pods_that_had_named_it(void **state)
+static void a_late_extended_resource_counts_for_pods_that_requested_it(void **state)
 {
 	(void)state;
 	on_server("p", "u1", "n1");
@@ -387,18 +387,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_happens_when_both_agree),
 		TEST(an_event_on_its_way_is_no_mistake),
-		TEST(what_differs_in_another_way_each_time_is_no_mistake),
+		TEST(varying_differences_are_not_reported),
 		TEST(a_pod_that_the_ledger_has_missed_is_added_to_the_engine),
 		TEST(a_ledger_that_knows_more_than_a_late_reader_is_right),
 		TEST(a_pod_that_only_the_ledger_has_goes),
 		TEST(a_pod_of_another_uid_takes_the_place_of_one_that_has_gone),
-		TEST(when_the_server_does_not_tell_nothing_is_changed_and_it_is_asked_again),
-		TEST(nothing_is_asked_for_again_before_its_time),
-		TEST(a_list_that_breaks_off_tells_nothing),
-		TEST(what_the_readers_have_misread_is_mended),
+		TEST(a_failed_lookup_changes_nothing_and_is_repeated),
+		TEST(no_request_is_repeated_early),
+		TEST(a_truncated_list_deletes_no_objects),
+		TEST(missed_watch_events_are_repaired),
 		TEST(behind_many_right_pods_a_wrong_one_is_found),
 		cmocka_unit_test_setup_teardown(
-			what_a_node_offers_late_counts_for_pods_that_had_named_it, setup_crowded, teardown),
+			a_late_extended_resource_counts_for_pods_that_requested_it, setup_crowded, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

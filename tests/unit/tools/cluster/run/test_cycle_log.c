@@ -156,7 +156,7 @@ static void the_end_of_a_group_is_a_line(void **state)
 	end(desk);
 }
 
-static void levels_three_and_four_say_when_a_turn_begins(void **state)
+static void levels_three_and_four_log_the_start_of_a_cycle(void **state)
 {
 	struct desk *desk = begin(4, true);
 
@@ -170,7 +170,7 @@ static void levels_three_and_four_say_when_a_turn_begins(void **state)
 	end(desk);
 }
 
-static void a_pod_that_fits_nowhere_is_said_with_the_reason(void **state)
+static void a_pod_that_fits_nowhere_is_reported_with_the_reason(void **state)
 {
 	struct desk *desk = begin(2, true);
 
@@ -207,7 +207,7 @@ static void a_preemption_names_its_node_and_counts_its_victims(void **state)
 	end(desk);
 }
 
-static void without_nodes_it_is_said_so(void **state)
+static void missing_nodes_are_reported(void **state)
 {
 	struct desk *desk = begin(2, true);
 
@@ -223,7 +223,7 @@ static void without_nodes_it_is_said_so(void **state)
 	end(desk);
 }
 
-static void nothing_is_said_and_nothing_is_counted_below_level_two(void **state)
+static void nothing_is_logged_or_counted_below_level_two(void **state)
 {
 	struct desk *desk = begin(1, true);
 
@@ -263,7 +263,7 @@ static void assert_events(const char *const *lines, size_t n)
 	assert_events((const char *const[]){__VA_ARGS__},                                                    \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
-static void nodes_and_pods_that_come_and_go_are_said_from_level_three(void **state)
+static void added_and_deleted_nodes_and_pods_are_logged_from_level_three(void **state)
 {
 	struct desk *desk = begin(3, true);
 	struct lab *lab = &desk->lab;
@@ -293,7 +293,7 @@ static void nodes_and_pods_that_come_and_go_are_said_from_level_three(void **sta
 	end(desk);
 }
 
-static void changes_are_said_from_level_four(void **state)
+static void changes_are_logged_from_level_four(void **state)
 {
 	struct desk *desk = begin(4, true);
 	struct lab *lab = &desk->lab;
@@ -331,7 +331,7 @@ static void a_binding_is_an_addition_when_the_pod_is_shown(void **state)
 	end(desk);
 }
 
-static void a_shadow_binds_nothing_and_does_not_say_so(void **state)
+static void a_shadow_writes_neither_bindings_nor_events(void **state)
 {
 	struct desk *desk = begin(2, false);
 
@@ -366,7 +366,7 @@ static void assert_says(const char *text, const char *line)
 	}
 }
 
-static void level_three_says_where_a_pod_waits_that_was_refused(void **state)
+static void level_three_logs_the_queue_of_a_refused_pod(void **state)
 {
 	struct desk *desk = begin(3, true);
 
@@ -385,7 +385,7 @@ static void level_three_says_where_a_pod_waits_that_was_refused(void **state)
 	end(desk);
 }
 
-static void level_five_says_what_hints_say_and_where_pods_go(void **state)
+static void level_five_logs_hints_and_queue_moves(void **state)
 {
 	struct desk *desk = begin(5, true);
 
@@ -424,18 +424,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_binding_is_a_line_with_how_many_nodes_were_looked_at_and_fit),
 		cmocka_unit_test(the_end_of_a_group_is_a_line),
-		cmocka_unit_test(levels_three_and_four_say_when_a_turn_begins),
-		cmocka_unit_test(a_pod_that_fits_nowhere_is_said_with_the_reason),
+		cmocka_unit_test(levels_three_and_four_log_the_start_of_a_cycle),
+		cmocka_unit_test(a_pod_that_fits_nowhere_is_reported_with_the_reason),
 		cmocka_unit_test(a_preemption_names_its_node_and_counts_its_victims),
-		cmocka_unit_test(without_nodes_it_is_said_so),
-		cmocka_unit_test(nothing_is_said_and_nothing_is_counted_below_level_two),
-		cmocka_unit_test(nodes_and_pods_that_come_and_go_are_said_from_level_three),
-		cmocka_unit_test(changes_are_said_from_level_four),
+		cmocka_unit_test(missing_nodes_are_reported),
+		cmocka_unit_test(nothing_is_logged_or_counted_below_level_two),
+		cmocka_unit_test(added_and_deleted_nodes_and_pods_are_logged_from_level_three),
+		cmocka_unit_test(changes_are_logged_from_level_four),
 		cmocka_unit_test(a_binding_is_an_addition_when_the_pod_is_shown),
-		cmocka_unit_test(a_shadow_binds_nothing_and_does_not_say_so),
+		cmocka_unit_test(a_shadow_writes_neither_bindings_nor_events),
 		cmocka_unit_test(a_level_that_is_raised_while_a_pod_is_being_bound_is_safe),
-		cmocka_unit_test(level_three_says_where_a_pod_waits_that_was_refused),
-		cmocka_unit_test(level_five_says_what_hints_say_and_where_pods_go),
+		cmocka_unit_test(level_three_logs_the_queue_of_a_refused_pod),
+		cmocka_unit_test(level_five_logs_hints_and_queue_moves),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

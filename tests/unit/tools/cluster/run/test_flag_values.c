@@ -44,7 +44,7 @@ static void integers_are_read_in_gos_bases(void **state)
 	}
 }
 
-static void what_go_refuses_is_refused_and_leaves_the_value_alone(void **state)
+static void inputs_that_go_rejects_are_rejected_and_leave_the_value(void **state)
 {
 	static const char *const cases[] = {"", "-", "+", "0x", "08", "0b2", "0o8", "1__0", "_1", "1_",
 		"0x1_", "1a", " 1", "1 ", "--1", "1.0", "9223372036854775808", "-9223372036854775809",
@@ -89,7 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(integers_are_read_in_gos_bases),
-		cmocka_unit_test(what_go_refuses_is_refused_and_leaves_the_value_alone),
+		cmocka_unit_test(inputs_that_go_rejects_are_rejected_and_leave_the_value),
 		cmocka_unit_test(vmodule_takes_patterns_with_levels_of_32_bits),
 		cmocka_unit_test(blanks_are_known_and_only_spaces_are_trimmed),
 	};

@@ -295,7 +295,7 @@ static void versions_are_emulated_within_upstreams_bounds(void **state)
 		"1.37]");
 }
 
-static void what_is_no_version_is_refused_with_upstreams_texts(void **state)
+static void invalid_versions_are_rejected_with_upstreams_texts(void **state)
 {
 	(void)state;
 	assert_complains(
@@ -348,7 +348,7 @@ static void tls_is_chosen_as_upstream(void **state)
 }
 
 /* Source: SecureServingOptions.ApplyTo, v0.36.3. */
-static void where_nothing_is_served_nothing_is_said_of_how(void **state)
+static void without_a_server_no_serving_options_are_reported(void **state)
 {
 	static const char *const words[] = {"--tls-curve-preferences=1", "--tls-curve-preferences=29,29",
 		"--tls-curve-preferences=70000", "--tls-cert-file=a.crt", "--tls-private-key-file=a.key",
@@ -408,7 +408,7 @@ static void integers_are_written_as_in_go(void **state)
 	drop(&line);
 }
 
-static void what_the_client_may_send_counts_as_given(void **state)
+static void qps_and_burst_of_the_client_are_used_as_given(void **state)
 {
 	static const struct {
 		const char *words;
@@ -572,7 +572,7 @@ static void lists_are_split_at_commas_and_repeated(void **state)
 	drop(&line);
 }
 
-static void what_is_empty_counts_as_not_given(void **state)
+static void empty_values_count_as_absent(void **state)
 {
 	struct line line;
 	const struct bt_run_flags *flags = read_line(&line, "--config= --bind-address= --master=");
@@ -651,7 +651,7 @@ static void metrics_and_values_of_their_labels_can_be_left_out(void **state)
 	drop(&line);
 }
 
-static void what_is_wrong_with_flags_of_metrics_is_said(void **state)
+static void errors_of_metrics_flags_are_reported(void **state)
 {
 	(void)state;
 	assert_complains(
@@ -666,7 +666,7 @@ static void what_is_wrong_with_flags_of_metrics_is_said(void **state)
 		"--show-hidden-metrics-for-version: must be omitted or have the value '1.");
 }
 
-static void what_is_wrong_is_said_with_the_remedy(void **state)
+static void errors_have_a_remedy(void **state)
 {
 	(void)state;
 	assert_complains("--nonsense", "there is no option '--nonsense'");
@@ -693,7 +693,7 @@ static void what_is_wrong_is_said_with_the_remedy(void **state)
 	assert_complains("pod.yaml", "unexpected argument");
 }
 
-static void front_proxies_say_who_in_the_usual_headers(void **state)
+static void front_proxies_pass_the_user_in_the_usual_headers(void **state)
 {
 	struct line line;
 	const struct bt_run_flags *flags = read_line(&line, "--feature-gates=RemoteRequestHeaderUID=false");
@@ -810,25 +810,25 @@ int main(void)
 		cmocka_unit_test(flags_that_are_not_given_leave_a_file_as_it_is),
 		cmocka_unit_test(gates_may_name_their_component),
 		cmocka_unit_test(versions_are_emulated_within_upstreams_bounds),
-		cmocka_unit_test(what_is_no_version_is_refused_with_upstreams_texts),
+		cmocka_unit_test(invalid_versions_are_rejected_with_upstreams_texts),
 		cmocka_unit_test(the_release_is_fixed_by_kubernetes_version_or_left_to_the_server),
 		cmocka_unit_test(tls_is_chosen_as_upstream),
-		cmocka_unit_test(where_nothing_is_served_nothing_is_said_of_how),
+		cmocka_unit_test(without_a_server_no_serving_options_are_reported),
 		cmocka_unit_test(integers_are_written_as_in_go),
-		cmocka_unit_test(what_the_client_may_send_counts_as_given),
+		cmocka_unit_test(qps_and_burst_of_the_client_are_used_as_given),
 		cmocka_unit_test(cipher_suites_that_go_has_not_are_refused_at_once),
 		cmocka_unit_test(flags_of_the_log_are_checked_though_they_change_nothing),
 		cmocka_unit_test(words_of_lists_are_not_empty_where_they_are_needed),
 		cmocka_unit_test(a_lease_needs_a_name_where_there_is_an_election),
 		cmocka_unit_test(lists_are_split_at_commas_and_repeated),
-		cmocka_unit_test(what_is_empty_counts_as_not_given),
+		cmocka_unit_test(empty_values_count_as_absent),
 		cmocka_unit_test(flags_without_effect_are_taken_and_named),
-		cmocka_unit_test(front_proxies_say_who_in_the_usual_headers),
+		cmocka_unit_test(front_proxies_pass_the_user_in_the_usual_headers),
 		cmocka_unit_test(every_flag_is_shown_with_its_value_in_order),
 		cmocka_unit_test(content_types_without_protobuf_mean_json),
 		cmocka_unit_test(metrics_and_values_of_their_labels_can_be_left_out),
-		cmocka_unit_test(what_is_wrong_with_flags_of_metrics_is_said),
-		cmocka_unit_test(what_is_wrong_is_said_with_the_remedy),
+		cmocka_unit_test(errors_of_metrics_flags_are_reported),
+		cmocka_unit_test(errors_have_a_remedy),
 		cmocka_unit_test(every_flag_of_kube_scheduler_is_known),
 	};
 

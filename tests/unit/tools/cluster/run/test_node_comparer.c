@@ -146,7 +146,7 @@ static void an_event_on_its_way_is_no_difference(void **state)
 	assert_int_equal(look(), 0);
 }
 
-static void a_list_that_breaks_off_tells_nothing(void **state)
+static void a_truncated_list_deletes_no_objects(void **state)
 {
 	(void)state;
 	bench->server.no_lists = true;
@@ -166,7 +166,7 @@ int main(void)
 		TEST(a_node_that_has_gone_differs),
 		TEST(a_node_with_other_room_differs),
 		TEST(an_event_on_its_way_is_no_difference),
-		TEST(a_list_that_breaks_off_tells_nothing),
+		TEST(a_truncated_list_deletes_no_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

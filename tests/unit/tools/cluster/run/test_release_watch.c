@@ -81,7 +81,7 @@ struct beginning {
 	bool undecided;
 };
 
-static void the_first_answer_says_which_release_decides(void **state)
+static void the_first_answer_selects_the_release(void **state)
 {
 	static const struct beginning cases[] = {{35, "1.35", false}, {36, "1.36", false},
 		{37, "1.37", false}, {99, "1.37", false}, {MUTE, "1.37", false}, {AWAY, "1.36", true},
@@ -102,7 +102,7 @@ static void the_first_answer_says_which_release_decides(void **state)
 	}
 }
 
-static void who_began_without_an_answer_takes_the_first_one(void **state)
+static void a_start_without_a_server_version_takes_the_first_answer(void **state)
 {
 	struct fixture f;
 
@@ -201,8 +201,8 @@ static void a_fixed_release_is_compared_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_answer_says_which_release_decides),
-		cmocka_unit_test(who_began_without_an_answer_takes_the_first_one),
+		cmocka_unit_test(the_first_answer_selects_the_release),
+		cmocka_unit_test(a_start_without_a_server_version_takes_the_first_answer),
 		cmocka_unit_test(an_upgrade_is_followed_when_it_has_been_seen_for_long),
 		cmocka_unit_test(answers_of_servers_of_two_releases_change_nothing),
 		cmocka_unit_test(a_downgrade_is_never_followed),

@@ -291,7 +291,7 @@ static void make_sandbox(struct bt_sandbox *sandbox)
 	bt_sandbox_write_in(sandbox, path_of("certs"));
 }
 
-static void what_is_needed_works(void **state)
+static void needed_operations_are_allowed(void **state)
 {
 	struct bt_sandbox sandbox;
 
@@ -311,7 +311,7 @@ static void programs_processes_and_foreign_sockets_are_refused(void **state)
 	bt_sandbox_fini(&sandbox);
 }
 
-static void files_that_nobody_named_are_refused(void **state)
+static void files_that_were_not_declared_are_refused(void **state)
 {
 	struct bt_sandbox sandbox;
 
@@ -345,7 +345,7 @@ static void other_ports_are_refused(void **state)
 	bt_sandbox_fini(&sandbox);
 }
 
-static void what_a_link_leads_to_is_read(void **state)
+static void links_are_followed(void **state)
 {
 	struct bt_sandbox sandbox = {0};
 
@@ -413,11 +413,11 @@ static bool is_sanitized(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_needed_works),
+		cmocka_unit_test(needed_operations_are_allowed),
 		cmocka_unit_test(programs_processes_and_foreign_sockets_are_refused),
-		cmocka_unit_test(files_that_nobody_named_are_refused),
+		cmocka_unit_test(files_that_were_not_declared_are_refused),
 		cmocka_unit_test(other_ports_are_refused),
-		cmocka_unit_test(what_a_link_leads_to_is_read),
+		cmocka_unit_test(links_are_followed),
 		cmocka_unit_test(a_plugin_runs_and_keeps_the_shorter_filter),
 		cmocka_unit_test(nothing_is_taken_when_it_is_off),
 	};

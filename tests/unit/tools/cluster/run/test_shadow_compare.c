@@ -87,7 +87,7 @@ static void assert_verdicts(struct desk *desk, uint64_t same, uint64_t tied, uin
 }
 
 /* No pod is compared before all are bound. */
-static void of_pods_that_come_at_once_each_is_judged_by_what_those_before_it_left(void **state)
+static void pods_of_one_batch_are_decided_in_order_of_arrival(void **state)
 {
 	struct desk *desk = *state;
 
@@ -152,7 +152,7 @@ static void a_lower_node_is_crossed_when_better_ones_get_pods_that_waited_longer
 	assert_verdicts(desk, 1, 1, 0, 0);
 }
 
-static void pods_that_came_later_cross_nobody(void **state)
+static void later_pods_do_not_overtake(void **state)
 {
 	struct desk *desk = *state;
 
@@ -192,7 +192,7 @@ static void a_pod_is_judged_once_and_only_if_it_was_seen_waiting(void **state)
 	assert_verdicts(desk, 0, 1, 0, 0);
 }
 
-static void it_says_every_minute_how_it_stands_and_at_the_end(void **state)
+static void it_logs_its_progress_every_minute_and_at_the_end(void **state)
 {
 	struct desk *desk = *state;
 	int64_t now_ns = bt_clock_monotonic_ns();
@@ -227,13 +227,13 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(of_pods_that_come_at_once_each_is_judged_by_what_those_before_it_left),
+		TEST(pods_of_one_batch_are_decided_in_order_of_arrival),
 		TEST(a_pod_that_was_decided_here_is_judged_as_it_was_then),
 		TEST(a_lower_node_is_crossed_when_better_ones_get_pods_that_waited_longer),
-		TEST(pods_that_came_later_cross_nobody),
+		TEST(later_pods_do_not_overtake),
 		TEST(a_fuller_node_is_lower_and_one_that_is_not_there_refused),
 		TEST(a_pod_is_judged_once_and_only_if_it_was_seen_waiting),
-		TEST(it_says_every_minute_how_it_stands_and_at_the_end),
+		TEST(it_logs_its_progress_every_minute_and_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,7 +144,7 @@ static unsigned ask_with(struct serve_test *test, const struct identity *identit
 	return bt_auth_decide(test->auth, &request, &test->known, &test->message);
 }
 
-static void who_shows_nothing_is_anonymous(void **state)
+static void a_client_without_credentials_is_anonymous(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -171,7 +171,7 @@ static void paths_that_are_always_allowed_need_no_review(void **state)
 	assert_int_equal(ask(test, "", "/opened"), 403);
 }
 
-static void a_token_is_reviewed_and_its_user_asked_about(void **state)
+static void a_token_is_reviewed_and_its_user_authorized(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -188,7 +188,7 @@ static void a_token_is_reviewed_and_its_user_asked_about(void **state)
 		test->message.ptr, "forbidden: User \"jane\" cannot get path \"/configz\": no role <b>");
 }
 
-static void a_wrong_token_is_nobody_even_where_anybody_may(void **state)
+static void a_wrong_token_is_rejected_even_where_anonymous_access_is_allowed(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -235,7 +235,7 @@ static void answers_are_remembered_for_a_while(void **state)
 	assert_int_equal(ask(test, "Bearer t", "/metrics"), 200);
 }
 
-static void an_api_server_that_does_not_answer_lets_nobody_in(void **state)
+static void requests_are_denied_while_the_api_server_does_not_answer(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -252,7 +252,7 @@ static void an_api_server_that_does_not_answer_lets_nobody_in(void **state)
 	assert_int_equal(ask(test, "", "/metrics"), 200); /* failures are not cached */
 }
 
-static void odd_answers_let_nobody_in(void **state)
+static void malformed_reviews_deny_access(void **state)
 {
 	static const char *const rows[] = {"", "null", "[]", "{}", "{\"status\":null}",
 		"{\"status\":{\"allowed\":1}}", "{\"status\":{\"allowed\":true,\"denied\":true}}",
@@ -296,7 +296,7 @@ static void publish(struct serve_test *test, const struct identity *ca)
 	test->reviewer.status = 200;
 }
 
-static void a_certificate_of_the_clusters_ca_says_who_it_is(void **state)
+static void a_client_certificate_of_the_clusters_ca_authenticates_its_user(void **state)
 {
 	struct serve_test *test = *state;
 	struct identity ca, client, stranger_ca, stranger, old;
@@ -458,7 +458,7 @@ static void a_list_that_is_none_leaves_what_was_believed(void **state)
 	identity_drop(&proxy);
 }
 
-static void who_does_not_tolerate_it_wants_the_clusters_proxy(void **state)
+static void without_tolerated_lookup_failures_the_front_proxy_ca_is_required(void **state)
 {
 	struct serve_test *test = *state;
 	struct identity ca;
@@ -478,29 +478,28 @@ static void who_does_not_tolerate_it_wants_the_clusters_proxy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(who_shows_nothing_is_anonymous, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_client_without_credentials_is_anonymous, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			paths_that_are_always_allowed_need_no_review, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_token_is_reviewed_and_its_user_authorized, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_token_is_reviewed_and_its_user_asked_about, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			a_wrong_token_is_nobody_even_where_anybody_may, setup, teardown),
+			a_wrong_token_is_rejected_even_where_anonymous_access_is_allowed, setup, teardown),
 		cmocka_unit_test_setup_teardown(masters_may_everything, setup, teardown),
 		cmocka_unit_test_setup_teardown(answers_are_remembered_for_a_while, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			an_api_server_that_does_not_answer_lets_nobody_in, setup, teardown),
-		cmocka_unit_test_setup_teardown(odd_answers_let_nobody_in, setup, teardown),
+			requests_are_denied_while_the_api_server_does_not_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(malformed_reviews_deny_access, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			without_reviewers_only_open_paths_are_served, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_certificate_of_the_clusters_ca_says_who_it_is, setup, teardown),
+			a_client_certificate_of_the_clusters_ca_authenticates_its_user, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_ca_that_cannot_be_read_leaves_the_last_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_clusters_front_proxy_speaks_for_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_list_that_is_none_leaves_what_was_believed, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			who_does_not_tolerate_it_wants_the_clusters_proxy, setup, teardown),
+			without_tolerated_lookup_failures_the_front_proxy_ca_is_required, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

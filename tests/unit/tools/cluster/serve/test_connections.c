@@ -170,7 +170,7 @@ static void a_request_may_end_while_it_is_answered(void **state)
 	bt_connections_remove(test->table, ix);
 }
 
-static void the_oldest_whom_nobody_knows_leaves_first(void **state)
+static void the_oldest_unknown_client_is_closed_first(void **state)
 {
 	struct serve_test *test = *state;
 	char address[16];
@@ -189,7 +189,7 @@ static void the_oldest_whom_nobody_knows_leaves_first(void **state)
 	assert_leaves(test, 3);
 }
 
-static void known_clients_leave_when_they_are_idle_and_nobody_else_can(void **state)
+static void idle_known_clients_are_closed_when_no_other_connection_can_be(void **state)
 {
 	struct serve_test *test = *state;
 	uint32_t lately = add_in(test, "10.0.0.1", true, BT_CONNECTION_WRITING);
@@ -296,9 +296,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_connection_stays_for_a_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(addresses_of_one_network_are_one_peer, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_request_may_end_while_it_is_answered, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_oldest_whom_nobody_knows_leaves_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_oldest_unknown_client_is_closed_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			known_clients_leave_when_they_are_idle_and_nobody_else_can, setup, teardown),
+			idle_known_clients_are_closed_when_no_other_connection_can_be, setup, teardown),
 		cmocka_unit_test_setup_teardown(known_clients_never_have_every_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_step_has_its_time, setup, teardown),
 		cmocka_unit_test(without_descriptors_accepting_rests_ever_longer),

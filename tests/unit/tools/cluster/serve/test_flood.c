@@ -250,7 +250,7 @@ static void a_flood_from_the_probers_own_address_keeps_it_not_out(void **state)
 }
 
 /* A client slower than a thousand later ones, each of which needs another's connection. */
-static void who_has_come_first_has_time_to_ask(void **state)
+static void the_first_connections_have_time_to_send(void **state)
 {
 	static const char request[] = "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 	struct serve_test *test = *state;
@@ -406,7 +406,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_thousand_slow_requests_keep_no_probe_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_flood_from_the_probers_own_address_keeps_it_not_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_has_come_first_has_time_to_ask, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_first_connections_have_time_to_send, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_that_is_not_read_has_a_deadline, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_client_that_begins_the_handshake_again_is_ended, setup, teardown),

@@ -104,7 +104,7 @@ static void groups_are_all_values_of_all_their_headers(void **state)
 	assert_true(test->user.privileged);
 }
 
-static void who_is_not_known_is_not_made_known(void **state)
+static void an_unknown_name_is_not_interned(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -155,7 +155,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_first_header_with_a_value_names_the_user, setup, teardown),
 		cmocka_unit_test_setup_teardown(groups_are_all_values_of_all_their_headers, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_is_not_known_is_not_made_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_unknown_name_is_not_interned, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			extra_headers_are_gathered_by_their_decoded_lower_case_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_certificate_of_another_ca_is_no_proxys, setup, teardown),

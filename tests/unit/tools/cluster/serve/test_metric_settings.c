@@ -74,7 +74,7 @@ static void several_are_comma_separated_values_in_quotes(void **state)
 	end(&test);
 }
 
-static void a_key_that_comes_again_has_its_new_values_alone(void **state)
+static void a_repeated_key_has_only_its_new_values(void **state)
 {
 	struct serve_test test = {.settings = {.allowance_n = 0}};
 
@@ -89,7 +89,7 @@ static void a_key_that_comes_again_has_its_new_values_alone(void **state)
 	end(&test);
 }
 
-static void what_is_wrong_with_labels_is_said(void **state)
+static void errors_of_labels_are_reported(void **state)
 {
 	static const char *const cases[][2] = {
 		{"", " must be formatted as key=value"},
@@ -132,7 +132,7 @@ static void names_of_disabled_metrics_count_once(void **state)
 	end(&test);
 }
 
-static void what_is_no_name_cannot_be_disabled(void **state)
+static void unknown_names_cannot_be_disabled(void **state)
 {
 	static const char *const cases[] = {"a,,b", "2a", "a.b", "a, b", "a,"};
 	struct serve_test test = {.settings = {.allowance_n = 0}};
@@ -180,7 +180,7 @@ static void a_manifest_is_a_mapping_from_labels_to_values(void **state)
 	end(&test);
 }
 
-static void what_is_wrong_with_a_manifest_is_said(void **state)
+static void errors_of_manifests_are_reported(void **state)
 {
 	static const char *const cases[][2] = {
 		{"- a\n", "failed to parse allow list manifest: it is no mapping"},
@@ -222,12 +222,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(with_one_equals_sign_commas_separate_values),
 		cmocka_unit_test(several_are_comma_separated_values_in_quotes),
-		cmocka_unit_test(a_key_that_comes_again_has_its_new_values_alone),
-		cmocka_unit_test(what_is_wrong_with_labels_is_said),
+		cmocka_unit_test(a_repeated_key_has_only_its_new_values),
+		cmocka_unit_test(errors_of_labels_are_reported),
 		cmocka_unit_test(names_of_disabled_metrics_count_once),
-		cmocka_unit_test(what_is_no_name_cannot_be_disabled),
+		cmocka_unit_test(unknown_names_cannot_be_disabled),
 		cmocka_unit_test(a_manifest_is_a_mapping_from_labels_to_values),
-		cmocka_unit_test(what_is_wrong_with_a_manifest_is_said),
+		cmocka_unit_test(errors_of_manifests_are_reported),
 		cmocka_unit_test(only_the_version_before_may_be_named),
 	};
 

@@ -395,7 +395,7 @@ static void more(void *context, struct bt_exposition *exposition)
 	bt_expose_real(exposition, 0.5);
 }
 
-static void the_other_parts_are_asked(void **state)
+static void metrics_of_other_components_are_included(void **state)
 {
 	struct serve_test *test = *state;
 	char part;
@@ -526,7 +526,7 @@ static void count_access(const struct bt_client_config *access, struct bt_client
 	counts->reloads[BT_RELOAD_UPDATED] += 1;
 }
 
-static void what_credential_plugins_do_is_counted_as_client_go_counts_it(void **state)
+static void credential_plugin_metrics_match_client_go(void **state)
 {
 	struct serve_test *test = *state;
 	struct bt_client_metrics *metrics = bt_mem_zalloc(1, sizeof(*metrics));
@@ -740,7 +740,7 @@ static struct bt_writer_counts written_before(const struct bt_writer *writer)
 	return (struct bt_writer_counts){.claim_created_n = 3, .volume_failed_n = 2};
 }
 
-static void what_is_written_before_bindings_is_counted_where_there_is_some(void **state)
+static void prebind_writes_are_counted_where_there_are_any(void **state)
 {
 	struct serve_test *test = *state;
 	char part;
@@ -954,13 +954,12 @@ int main(void)
 			plugins_are_counted_once_a_cycle_or_once_a_node_unless_they_skip, setup, teardown),
 		cmocka_unit_test_setup_teardown(types_are_upstreams, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_disabled_metric_is_left_out_whole, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_other_parts_are_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(metrics_of_other_components_are_included, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			objects_that_cannot_be_read_are_counted_by_resource_and_extent, setup, teardown),
 		cmocka_unit_test_setup_teardown(calls_are_counted_as_client_go_counts_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(waits_and_repetitions_of_calls_are_shown, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			what_credential_plugins_do_is_counted_as_client_go_counts_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(credential_plugin_metrics_match_client_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			preemptions_are_counted_when_their_evictions_have_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(metrics_of_gates_are_there_with_them_alone, setup, teardown),
@@ -970,7 +969,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			placements_of_groups_are_counted_by_whether_the_group_fits, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			what_is_written_before_bindings_is_counted_where_there_is_some, setup, teardown),
+			prebind_writes_are_counted_where_there_are_any, setup, teardown),
 		cmocka_unit_test_setup_teardown(waits_for_devices_are_shown_by_driver, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_registry_counts_families, setup, teardown),
 		cmocka_unit_test_setup_teardown(

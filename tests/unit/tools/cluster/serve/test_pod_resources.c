@@ -150,7 +150,7 @@ static void resources_of_the_pod_replace_those_of_containers(void **state)
 
 #define ONE_CPU "'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '1'}}}]"
 
-static void pods_come_change_end_and_go(void **state)
+static void pods_are_added_changed_ended_and_deleted(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -172,7 +172,7 @@ static void pods_come_change_end_and_go(void **state)
 }
 
 /* After any history, each pod is there once, with its last state. */
-static void random_histories_leave_what_was_said_last(void **state)
+static void random_histories_leave_the_last_values(void **state)
 {
 	enum { PODS = 40, STEPS = 4000 };
 	struct serve_test *test = *state;
@@ -217,8 +217,8 @@ int main(void)
 			init_containers_and_sidecars_count_as_they_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			resources_of_the_pod_replace_those_of_containers, setup, teardown),
-		cmocka_unit_test_setup_teardown(pods_come_change_end_and_go, setup, teardown),
-		cmocka_unit_test_setup_teardown(random_histories_leave_what_was_said_last, setup, teardown),
+		cmocka_unit_test_setup_teardown(pods_are_added_changed_ended_and_deleted, setup, teardown),
+		cmocka_unit_test_setup_teardown(random_histories_leave_the_last_values, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,7 +212,7 @@ static void a_leader_that_cannot_renew_is_not_healthy(void **state)
 		"internal server error: failed election to renew leadership on lease kube-scheduler\n");
 }
 
-static void what_checks_said_is_counted(void **state)
+static void results_of_checks_are_counted(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -240,7 +240,7 @@ static void what_checks_said_is_counted(void **state)
 	assert_null(strstr(test->answer.body.ptr, "livez"));
 }
 
-static void who_is_not_ready_says_what_is_missing_but_not_why(void **state)
+static void readyz_names_failed_checks_without_reasons(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -317,7 +317,7 @@ static void the_cache_can_be_looked_at_and_compared(void **state)
 	assert_has(test, "\"apiPods\": 2");
 }
 
-static void what_the_ledger_alone_has_is_a_difference(void **state)
+static void pods_of_the_ledger_alone_are_differences(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -549,7 +549,7 @@ static void threads_are_listed_with_names_and_states(void **state)
 	assert_int_equal(pthread_setname_np(pthread_self(), name), 0);
 }
 
-static void what_is_not_there_is_said(void **state)
+static void missing_objects_are_reported(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -676,18 +676,17 @@ int main(void)
 		cmocka_unit_test_setup_teardown(health_reads_as_upstreams, setup, teardown),
 		cmocka_unit_test_setup_teardown(with_an_election_it_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_leader_that_cannot_renew_is_not_healthy, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_checks_said_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(results_of_checks_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(flags_are_shown_as_text_and_as_an_object, setup, teardown),
 		cmocka_unit_test_setup_teardown(status_is_shown_as_text_and_as_an_object, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_best_type_that_can_be_answered_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(put_changes_what_is_logged, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			who_is_not_ready_says_what_is_missing_but_not_why, setup, teardown),
+		cmocka_unit_test_setup_teardown(readyz_names_failed_checks_without_reasons, setup, teardown),
 		cmocka_unit_test_setup_teardown(checks_can_be_excluded, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_configuration_is_shown_as_it_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_queue_can_be_looked_at, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_cache_can_be_looked_at_and_compared, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_the_ledger_alone_has_is_a_difference, setup, teardown),
+		cmocka_unit_test_setup_teardown(pods_of_the_ledger_alone_are_differences, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			objects_that_could_not_be_read_whole_are_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_pod_can_be_explained, setup, teardown),
@@ -704,7 +703,7 @@ int main(void)
 			a_second_profile_of_the_processor_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_heap_is_a_profile_or_statistics_and_why, setup, teardown),
 		cmocka_unit_test_setup_teardown(threads_are_listed_with_names_and_states, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_not_there_is_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(missing_objects_are_reported, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

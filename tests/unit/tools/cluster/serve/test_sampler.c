@@ -161,7 +161,7 @@ static void a_busy_thread_is_seen_with_its_callers(void **state)
 	assert_int_equal(seen.called, seen.spinning);
 }
 
-static void a_thread_that_comes_later_is_seen_when_threads_are_looked_at(void **state)
+static void a_later_thread_is_sampled_too(void **state)
 {
 	const struct bt_thread_options options = {.name = "busy"};
 	struct bt_thread *thread;
@@ -223,7 +223,7 @@ static void one_at_a_time(void **state)
 	bt_buf_fini(&why);
 }
 
-static void a_signal_that_comes_late_does_nothing(void **state)
+static void a_late_signal_does_nothing(void **state)
 {
 	(void)state;
 	begin();
@@ -238,11 +238,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_busy_thread_is_seen_with_its_callers, setup),
-		cmocka_unit_test_setup(a_thread_that_comes_later_is_seen_when_threads_are_looked_at, setup),
+		cmocka_unit_test_setup(a_later_thread_is_sampled_too, setup),
 		cmocka_unit_test_setup(a_thread_of_a_library_is_seen_without_its_callers, setup),
 		cmocka_unit_test_setup(the_main_thread_is_seen, setup),
 		cmocka_unit_test_setup(one_at_a_time, setup),
-		cmocka_unit_test_setup(a_signal_that_comes_late_does_nothing, setup),
+		cmocka_unit_test_setup(a_late_signal_does_nothing, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -531,7 +531,7 @@ static void odd_requests_are_answered_and_no_more(void **state)
 	assert_int_equal(test->status, 200);
 }
 
-static void only_tls_1_3_is_served_when_asked_for(void **state)
+static void only_tls_1_3_is_served_when_configured(void **state)
 {
 	struct serve_test *test = *state;
 
@@ -728,7 +728,7 @@ static void certificates_are_chosen_by_name(void **state)
 		assert_non_null(strstr((test)->error.ptr, (part)));                                          \
 	} while (0)
 
-static void what_cannot_be_served_is_said(void **state)
+static void invalid_serving_options_are_rejected(void **state)
 {
 	struct bt_str names[] = {BT_STR("TLS_NULL_WITH_NULL_NULL")};
 	struct serve_test *test = *state;
@@ -830,13 +830,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_authority_of_a_subject_is_tried, setup, teardown),
 		cmocka_unit_test_setup_teardown(put_is_taken_where_it_means_something, setup, teardown),
 		cmocka_unit_test_setup_teardown(odd_requests_are_answered_and_no_more, setup, teardown),
-		cmocka_unit_test_setup_teardown(only_tls_1_3_is_served_when_asked_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_tls_1_3_is_served_when_configured, setup, teardown),
 		cmocka_unit_test_setup_teardown(cipher_suites_are_chosen_by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(suites_are_gos_without_a_choice, setup, teardown),
 		cmocka_unit_test_setup_teardown(insecure_suites_are_taken_and_not_served, setup, teardown),
 		cmocka_unit_test_setup_teardown(curves_are_chosen_by_gos_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(certificates_are_chosen_by_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_be_served_is_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(invalid_serving_options_are_rejected, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			several_clients_are_served_while_certificates_change, setup, teardown),
 	};

@@ -82,7 +82,7 @@ static void durations_are_in_upstreams_buckets(void **state)
 	expect(state, SECOND, "workqueue_work_duration_seconds_bucket" CERT ",le=\"+Inf\"} 1\n", true);
 }
 
-static void who_comes_again_after_a_failure_is_a_retry(void **state)
+static void a_key_added_again_after_a_failure_is_a_retry(void **state)
 {
 	static const char *const retries[] = {"0", "0", "1", "2", "2"};
 	char sample[128];
@@ -111,7 +111,7 @@ int main(void)
 		CASE(queues_without_an_item_have_no_samples),
 		CASE(an_item_waits_is_worked_on_and_has_ended),
 		CASE(durations_are_in_upstreams_buckets),
-		CASE(who_comes_again_after_a_failure_is_a_retry),
+		CASE(a_key_added_again_after_a_failure_is_a_retry),
 		CASE(without_queues_nothing_is_counted),
 	};
 

@@ -44,7 +44,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void what_has_room_does_not_wait(void **state)
+static void entries_within_the_capacity_do_not_wait(void **state)
 {
 	struct bt_backpressure_queue queue = {.source = 3};
 
@@ -55,7 +55,7 @@ static void what_has_room_does_not_wait(void **state)
 	bt_backpressure_queue_fini(&queue);
 }
 
-static void what_has_no_room_waits_in_order(void **state)
+static void entries_beyond_the_capacity_wait_in_order(void **state)
 {
 	struct bt_backpressure_queue queue = {.source = 3};
 
@@ -109,7 +109,7 @@ static void a_pipeline_that_has_ended_is_fed_nothing_more(void **state)
 	bt_backpressure_queue_fini(&queue);
 }
 
-static void what_waits_at_the_end_goes_with_the_queue(void **state)
+static void waiting_entries_are_freed_with_the_queue(void **state)
 {
 	struct bt_backpressure_queue queue = {.source = 3};
 
@@ -124,11 +124,11 @@ static void what_waits_at_the_end_goes_with_the_queue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(what_has_room_does_not_wait, setup),
-		cmocka_unit_test_setup(what_has_no_room_waits_in_order, setup),
+		cmocka_unit_test_setup(entries_within_the_capacity_do_not_wait, setup),
+		cmocka_unit_test_setup(entries_beyond_the_capacity_wait_in_order, setup),
 		cmocka_unit_test_setup(any_number_may_wait, setup),
 		cmocka_unit_test_setup(a_pipeline_that_has_ended_is_fed_nothing_more, setup),
-		cmocka_unit_test_setup(what_waits_at_the_end_goes_with_the_queue, setup),
+		cmocka_unit_test_setup(waiting_entries_are_freed_with_the_queue, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

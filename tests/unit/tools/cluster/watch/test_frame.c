@@ -100,7 +100,7 @@ static void an_object_is_read_whole(void **state)
 	assert_true(bt_watch_frame_check_name(&r->reader, &r->object));
 }
 
-static void a_pod_that_is_read_in_part_says_so(void **state)
+static void a_pod_that_is_read_in_part_is_reported(void **state)
 {
 	struct reading *r = *state;
 
@@ -168,7 +168,7 @@ static void a_status_has_a_code_a_reason_and_a_delay(void **state)
 	assert_false(bt_watch_frame_status(&r->reader, false, bt_str("{\"code\":\"x\"}"), &status));
 }
 
-static void a_list_says_its_version_and_where_it_goes_on(void **state)
+static void a_list_has_its_version_and_continue_token(void **state)
 {
 	struct reading *r = *state;
 	struct bt_proto_list_meta meta;
@@ -180,7 +180,7 @@ static void a_list_says_its_version_and_where_it_goes_on(void **state)
 	assert_text(meta.resource_version, "12");
 }
 
-static void what_has_no_version_is_no_list(void **state)
+static void a_list_needs_a_version(void **state)
 {
 	static const char *const cases[] = {"{}", "{\"metadata\":{}}", "{\"metadata\":null,\"items\":[]}",
 		"{\"metadata\":{\"continue\":\"x\"}}"};
@@ -201,13 +201,13 @@ int main(void)
 		FRAME_TEST(an_event_has_a_type_and_an_object),
 		FRAME_TEST(an_event_without_an_object_is_refused),
 		FRAME_TEST(an_object_is_read_whole),
-		FRAME_TEST(a_pod_that_is_read_in_part_says_so),
+		FRAME_TEST(a_pod_that_is_read_in_part_is_reported),
 		FRAME_TEST(a_node_that_is_read_in_part_takes_no_pods),
 		FRAME_TEST(bytes_that_are_not_utf8_are_replaced),
 		FRAME_TEST(an_object_needs_a_name),
 		FRAME_TEST(a_status_has_a_code_a_reason_and_a_delay),
-		FRAME_TEST(a_list_says_its_version_and_where_it_goes_on),
-		FRAME_TEST(what_has_no_version_is_no_list),
+		FRAME_TEST(a_list_has_its_version_and_continue_token),
+		FRAME_TEST(a_list_needs_a_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static void note(void *context, const struct bt_watch_pod *pod)
 		BT_STR_ARG(pod->node));
 }
 
-static void all_pods_on_nodes_come_whatever_else_they_are(void **state)
+static void all_pods_on_nodes_are_delivered(void **state)
 {
 	(void)state;
 	for (form = JSON; form < FORM_N; form++) {
@@ -84,7 +84,7 @@ static void with_json_alone_nothing_else_is_accepted(void **state)
 	bt_buf_fini(&accepted);
 }
 
-static void after_a_failure_less_is_asked_for(void **state)
+static void fewer_objects_are_requested_after_a_failure(void **state)
 {
 	struct bt_pod_pages *pages = bt_pod_pages_create(&(struct bt_pod_pages_options){.fetch = fetch});
 	struct bt_buf out = {0};
@@ -108,9 +108,9 @@ static void after_a_failure_less_is_asked_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_pods_on_nodes_come_whatever_else_they_are),
+		cmocka_unit_test(all_pods_on_nodes_are_delivered),
 		cmocka_unit_test(with_json_alone_nothing_else_is_accepted),
-		cmocka_unit_test(after_a_failure_less_is_asked_for),
+		cmocka_unit_test(fewer_objects_are_requested_after_a_failure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

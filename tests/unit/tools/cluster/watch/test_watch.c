@@ -222,7 +222,7 @@ static void a_list_comes_page_by_page_and_a_watch_begins_at_its_version(void **s
 	}
 }
 
-static void pages_that_have_expired_are_asked_for_in_one_piece(void **state)
+static void expired_pages_are_listed_again_without_a_limit(void **state)
 {
 	(void)state;
 	start_with(false, 2);
@@ -363,7 +363,7 @@ static void assert_said(const char *message)
 }
 
 /* At its level, no line of a lower level is missing. */
-static void lists_and_watches_are_said_in_the_words_of_client_go(void **state)
+static void lists_and_watches_are_logged_as_by_client_go(void **state)
 {
 	static const struct {
 		int verbosity;
@@ -508,7 +508,7 @@ static void a_streaming_list_becomes_the_watch(void **state)
 	}
 }
 
-static void a_server_without_streaming_lists_is_asked_for_pages(void **state)
+static void a_server_without_streaming_lists_is_read_by_pages(void **state)
 {
 	(void)state;
 	start_with(true, 0);
@@ -521,7 +521,7 @@ static void a_server_without_streaming_lists_is_asked_for_pages(void **state)
 	stop();
 }
 
-static void a_streaming_list_that_breaks_off_is_begun_anew(void **state)
+static void a_truncated_streaming_list_is_restarted(void **state)
 {
 	(void)state;
 	start_with(true, 0);
@@ -542,7 +542,7 @@ static void a_streaming_list_that_breaks_off_is_begun_anew(void **state)
 
 /* ---- cut off ---- */
 
-static void a_list_cut_at_any_byte_syncs_nothing_and_is_asked_for_again(void **state)
+static void a_list_cut_at_any_byte_syncs_nothing_and_is_requested_again(void **state)
 {
 	(void)state;
 	for (enum form form = JSON; form < FORM_N; form++) {
@@ -568,7 +568,7 @@ static void a_list_cut_at_any_byte_syncs_nothing_and_is_asked_for_again(void **s
 }
 
 /* A proxy may respond so. No object counts as deleted, and the next list waits for its backoff. */
-static void what_is_no_list_says_of_nobody_that_it_has_gone(void **state)
+static void an_answer_that_is_no_list_deletes_no_objects(void **state)
 {
 	static const struct bt_str empty[FORM_N] = {[JSON] = BT_STR("{}"), [PROTO] = BT_STR("k8s\0\x12\x00")};
 
@@ -623,7 +623,7 @@ static void a_watch_cut_at_any_byte_resumes_without_a_gap(void **state)
 
 /* ---- unusual responses ---- */
 
-static void a_missing_permission_is_named_and_asked_for_less_and_less(void **state)
+static void a_missing_permission_is_reported_and_retried_less_often(void **state)
 {
 	int64_t waited_ns = 0;
 
@@ -661,7 +661,7 @@ static void credentials_that_are_not_accepted_are_no_missing_permission(void **s
 	stop();
 }
 
-static void a_throttled_watch_waits_as_long_as_retry_after_says(void **state)
+static void a_throttled_watch_obeys_retry_after(void **state)
 {
 	(void)state;
 	start_with(false, 0);
@@ -750,7 +750,7 @@ static void answers_in_another_form_are_refused(void **state)
 }
 
 /* A watch would get the unreadable event again and again: a list skips it. */
-static void lengths_that_nobody_has_end_the_call(void **state)
+static void impossible_lengths_end_the_call(void **state)
 {
 	static const struct bt_str watches[] = {BT_STR("\xff\xff\xff\xff"),
 		BT_STR("\x00\x00\x00\x03\x0a\x7f\x00"), BT_STR("\x00\x00\x00\x00")};
@@ -1124,28 +1124,28 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_comes_page_by_page_and_a_watch_begins_at_its_version),
-		cmocka_unit_test(pages_that_have_expired_are_asked_for_in_one_piece),
+		cmocka_unit_test(expired_pages_are_listed_again_without_a_limit),
 		cmocka_unit_test(a_version_that_lists_cannot_begin_at_any_more_is_given_up),
 		cmocka_unit_test(after_a_gap_only_changes_and_deletions_are_reported),
 		cmocka_unit_test(a_watch_that_expires_again_and_again_waits),
 		cmocka_unit_test(a_watch_that_begins_and_expires_again_and_again_waits),
 		cmocka_unit_test(an_error_without_end_is_cut),
-		cmocka_unit_test(lists_and_watches_are_said_in_the_words_of_client_go),
+		cmocka_unit_test(lists_and_watches_are_logged_as_by_client_go),
 		cmocka_unit_test(bookmarks_and_events_move_the_version_that_a_watch_resumes_at),
 		cmocka_unit_test(stale_events_are_not_passed_on),
 		cmocka_unit_test(a_streaming_list_becomes_the_watch),
-		cmocka_unit_test(a_server_without_streaming_lists_is_asked_for_pages),
-		cmocka_unit_test(a_streaming_list_that_breaks_off_is_begun_anew),
-		cmocka_unit_test(a_list_cut_at_any_byte_syncs_nothing_and_is_asked_for_again),
-		cmocka_unit_test(what_is_no_list_says_of_nobody_that_it_has_gone),
+		cmocka_unit_test(a_server_without_streaming_lists_is_read_by_pages),
+		cmocka_unit_test(a_truncated_streaming_list_is_restarted),
+		cmocka_unit_test(a_list_cut_at_any_byte_syncs_nothing_and_is_requested_again),
+		cmocka_unit_test(an_answer_that_is_no_list_deletes_no_objects),
 		cmocka_unit_test(a_watch_cut_at_any_byte_resumes_without_a_gap),
-		cmocka_unit_test(a_missing_permission_is_named_and_asked_for_less_and_less),
+		cmocka_unit_test(a_missing_permission_is_reported_and_retried_less_often),
 		cmocka_unit_test(credentials_that_are_not_accepted_are_no_missing_permission),
-		cmocka_unit_test(a_throttled_watch_waits_as_long_as_retry_after_says),
+		cmocka_unit_test(a_throttled_watch_obeys_retry_after),
 		cmocka_unit_test(a_version_ahead_of_the_server_is_given_up),
 		cmocka_unit_test(a_kind_that_the_server_does_not_have_is_done_without),
 		cmocka_unit_test(answers_in_another_form_are_refused),
-		cmocka_unit_test(lengths_that_nobody_has_end_the_call),
+		cmocka_unit_test(impossible_lengths_end_the_call),
 		cmocka_unit_test(an_object_that_cannot_be_read_whole_is_taken_as_far_as_it_can_be),
 		cmocka_unit_test(in_a_list_it_counts_and_one_that_is_missing_there_has_gone),
 		cmocka_unit_test(an_event_without_a_name_is_followed_by_a_list),

@@ -108,7 +108,7 @@ static void a_conflict_about_the_uid_or_an_end_is_final(void **state)
 	expect_reports("failed 2 pod p is being deleted, cannot be assigned to a host\n");
 }
 
-static void what_is_gone_or_refused_has_failed(void **state)
+static void writes_to_deleted_objects_and_refused_writes_fail(void **state)
 {
 	static const uint32_t statuses[] = {400, 401, 403, 404, 413, 422};
 
@@ -175,7 +175,7 @@ static void a_failed_binding_is_reported_as_upstream_does(void **state)
 	assert_non_null(strstr(fake.calls[2].body, "\"reason\":\"FailedScheduling\""));
 }
 
-static void a_lost_answer_is_asked_for_by_sending_again(void **state)
+static void a_lost_answer_causes_the_call_to_be_sent_again(void **state)
 {
 	(void)state;
 	bind(1, "p", "n1");
@@ -254,7 +254,7 @@ static void server_errors_are_tried_again_until_the_time_is_over(void **state)
 	assert_true(fake.call_n > 4);
 }
 
-static void what_never_left_has_failed_when_the_time_is_over(void **state)
+static void unsent_calls_fail_at_the_timeout(void **state)
 {
 	(void)state;
 	bind(1, "p", "n1");
@@ -266,7 +266,7 @@ static void what_never_left_has_failed_when_the_time_is_over(void **state)
 	expect_reports("failed 1 the connection is gone\n");
 }
 
-static void a_check_asks_and_sends_again_what_nobody_does(void **state)
+static void a_check_looks_up_a_lost_binding_and_sends_it_again(void **state)
 {
 	(void)state;
 	check(9, 1, "p", "n1");
@@ -277,7 +277,7 @@ static void a_check_asks_and_sends_again_what_nobody_does(void **state)
 	expect_reports("bound 9\n");
 }
 
-static void a_check_of_a_binding_that_is_out_cannot_tell(void **state)
+static void a_check_is_inconclusive_while_the_binding_is_in_flight(void **state)
 {
 	(void)state;
 	bind(1, "p", "n1");
@@ -325,7 +325,7 @@ static void a_refusal_for_now_makes_all_writes_wait(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).throttled_n, 1);
 }
 
-static void who_may_not_write_sends_nothing(void **state)
+static void without_write_permission_nothing_is_sent(void **state)
 {
 	(void)state;
 	fake.may_write = false;
@@ -335,7 +335,7 @@ static void who_may_not_write_sends_nothing(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).fenced_n, 1);
 }
 
-static void what_is_not_sent_costs_no_token(void **state)
+static void unsent_calls_take_no_rate_limiter_token(void **state)
 {
 	(void)state;
 	fake_teardown(state);
@@ -347,7 +347,7 @@ static void what_is_not_sent_costs_no_token(void **state)
 	assert_int_equal(fake.call_n, 1);
 }
 
-static void who_loses_the_lead_still_looks_at_what_was_lost(void **state)
+static void a_former_leader_still_checks_lost_bindings(void **state)
 {
 	(void)state;
 	bind(1, "p", "n1");
@@ -380,7 +380,7 @@ static void at_the_end_each_binding_is_answered_once(void **state)
 
 /* Binding 1 is lost, 2 is sent, 3 waits: at the end the first is checked, the last is not
  * started. */
-static void who_winds_up_begins_no_binding_and_follows_those_that_were_sent(void **state)
+static void shutdown_starts_no_binding_and_follows_sent_ones(void **state)
 {
 	(void)state;
 	fake_finish();
@@ -405,7 +405,7 @@ static void who_winds_up_begins_no_binding_and_follows_those_that_were_sent(void
 	assert_true(bt_writer_drain(fake.writer, 0));
 }
 
-static void who_winds_up_does_not_wait_for_the_server_s_leave(void **state)
+static void shutdown_does_not_wait_for_retry_after(void **state)
 {
 	(void)state;
 	bind(1, "p", "n1");
@@ -519,7 +519,7 @@ static void where_there_is_no_limit_no_wait_is_counted(void **state)
 	assert_int_equal(waits_of(BT_HTTP_POST).n, 0);
 }
 
-static void what_is_sent_again_is_marked_as_such(void **state)
+static void retries_are_marked(void **state)
 {
 	(void)state;
 	bind(1, "p", "n1");
@@ -581,7 +581,7 @@ static void a_victim_is_marked_and_deleted_by_its_uid(void **state)
 		fake.calls[2].body, "\"related\":{\"kind\":\"Pod\",\"namespace\":\"ns\",\"name\":\"p\""));
 }
 
-static void a_victim_of_a_group_hears_of_the_group(void **state)
+static void a_victims_event_names_the_group(void **state)
 {
 	const struct bt_object group = {.kind = BT_KIND_POD_GROUP,
 		.api_version = BT_STR("scheduling.k8s.io/v1beta1"),
@@ -610,7 +610,7 @@ static void a_victim_of_a_group_hears_of_the_group(void **state)
 		"\"apiVersion\":\"scheduling.k8s.io/v1beta1\",\"resourceVersion\":\"7\"}"));
 }
 
-static void a_victim_that_has_gone_is_evicted_and_nothing_is_said(void **state)
+static void a_victim_that_is_already_deleted_counts_as_evicted(void **state)
 {
 	(void)state;
 	evict(5, "v", "n1", "p");
@@ -669,7 +669,7 @@ static void the_last_victim_goes_after_the_others(void **state)
 	expect_reports("evicted 7\n");
 }
 
-static void a_last_victim_that_comes_last_waits_for_nobody(void **state)
+static void a_last_victim_evicted_last_does_not_wait(void **state)
 {
 	(void)state;
 	evict_one(5, "v", 0);
@@ -766,40 +766,40 @@ int main(void)
 		CASE(a_conflict_that_names_another_node_means_that_it_is_not),
 		CASE(another_conflict_is_looked_into),
 		CASE(a_conflict_about_the_uid_or_an_end_is_final),
-		CASE(what_is_gone_or_refused_has_failed),
+		CASE(writes_to_deleted_objects_and_refused_writes_fail),
 		CASE(a_refusal_in_protobuf_is_understood),
 		CASE(an_answer_without_a_message_is_reported_by_its_number),
 		CASE(a_failed_binding_is_reported_as_upstream_does),
-		CASE(a_lost_answer_is_asked_for_by_sending_again),
+		CASE(a_lost_answer_causes_the_call_to_be_sent_again),
 		CASE(a_lost_binding_that_did_not_arrive_is_made_by_the_second_one),
 		CASE(after_a_lost_answer_a_refusal_alone_does_not_unbind),
 		CASE(a_pod_that_stays_without_a_node_was_not_bound),
 		CASE(a_pod_of_another_uid_is_another_pod),
 		CASE(server_errors_are_tried_again_until_the_time_is_over),
-		CASE(what_never_left_has_failed_when_the_time_is_over),
-		CASE(a_check_asks_and_sends_again_what_nobody_does),
-		CASE(a_check_of_a_binding_that_is_out_cannot_tell),
+		CASE(unsent_calls_fail_at_the_timeout),
+		CASE(a_check_looks_up_a_lost_binding_and_sends_it_again),
+		CASE(a_check_is_inconclusive_while_the_binding_is_in_flight),
 		CASE(a_check_believes_what_it_sees),
 		CASE(a_refusal_for_now_makes_all_writes_wait),
-		CASE(who_may_not_write_sends_nothing),
-		CASE(what_is_not_sent_costs_no_token),
-		CASE(who_loses_the_lead_still_looks_at_what_was_lost),
+		CASE(without_write_permission_nothing_is_sent),
+		CASE(unsent_calls_take_no_rate_limiter_token),
+		CASE(a_former_leader_still_checks_lost_bindings),
 		CASE(at_the_end_each_binding_is_answered_once),
-		CASE(who_winds_up_begins_no_binding_and_follows_those_that_were_sent),
-		CASE(who_winds_up_does_not_wait_for_the_server_s_leave),
+		CASE(shutdown_starts_no_binding_and_follows_sent_ones),
+		CASE(shutdown_does_not_wait_for_retry_after),
 		CASE(no_more_than_so_many_are_out),
 		CASE(more_are_out_over_a_long_way_than_to_a_busy_server),
 		CASE(qps_and_burst_hold_for_all_but_events),
 		CASE(how_long_qps_keeps_writes_back_is_counted),
 		CASE(where_there_is_no_limit_no_wait_is_counted),
-		CASE(what_is_sent_again_is_marked_as_such),
+		CASE(retries_are_marked),
 		CASE(bindings_go_before_evictions_before_events),
 		CASE(a_victim_is_marked_and_deleted_by_its_uid),
-		CASE(a_victim_of_a_group_hears_of_the_group),
-		CASE(a_victim_that_has_gone_is_evicted_and_nothing_is_said),
+		CASE(a_victims_event_names_the_group),
+		CASE(a_victim_that_is_already_deleted_counts_as_evicted),
 		CASE(a_victim_that_stays_has_failed_to_go),
 		CASE(the_last_victim_goes_after_the_others),
-		CASE(a_last_victim_that_comes_last_waits_for_nobody),
+		CASE(a_last_victim_evicted_last_does_not_wait),
 		CASE(the_last_victim_stays_when_another_one_does),
 		CASE(victims_go_at_once_where_preemption_waits_for_them),
 		CASE(a_victim_that_waits_is_given_up_at_the_end),

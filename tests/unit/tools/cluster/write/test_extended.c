@@ -125,7 +125,7 @@ static void its_lost_answer_is_looked_for(void **state)
 	expect_reports("failed 2 Post \"x\": EOF\n");
 }
 
-static void who_does_not_lead_asks_no_extender(void **state)
+static void without_the_lease_no_extender_is_called(void **state)
 {
 	(void)state;
 	fake.may_write = false;
@@ -134,7 +134,7 @@ static void who_does_not_lead_asks_no_extender(void **state)
 	assert_int_equal(extender.asked_n, 0);
 }
 
-static void a_check_asks_the_extender_again(void **state)
+static void a_check_calls_the_extender_again(void **state)
 {
 	struct bt_bind_request again = fake_ask(9, "p", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
@@ -152,7 +152,7 @@ static void a_check_asks_the_extender_again(void **state)
 	expect_reports("bound 9\n");
 }
 
-static void at_the_end_nobody_knows_what_it_has_done(void **state)
+static void an_interrupted_extender_binding_is_unknown_at_the_end(void **state)
 {
 	(void)state;
 	request(1);
@@ -164,7 +164,7 @@ static void at_the_end_nobody_knows_what_it_has_done(void **state)
 	fake_begin((struct bt_writer_options){.qps = -1});
 }
 
-static void who_cannot_ask_binds_at_the_server(void **state)
+static void without_an_extender_the_pod_is_bound_at_the_server(void **state)
 {
 	(void)state;
 	fake_finish();
@@ -183,10 +183,10 @@ int main(void)
 		CASE(an_extender_that_refuses_fails_the_binding_in_its_words),
 		CASE(where_it_may_be_ignored_the_server_binds),
 		CASE(its_lost_answer_is_looked_for),
-		CASE(who_does_not_lead_asks_no_extender),
-		CASE(a_check_asks_the_extender_again),
-		CASE(at_the_end_nobody_knows_what_it_has_done),
-		CASE(who_cannot_ask_binds_at_the_server),
+		CASE(without_the_lease_no_extender_is_called),
+		CASE(a_check_calls_the_extender_again),
+		CASE(an_interrupted_extender_binding_is_unknown_at_the_end),
+		CASE(without_an_extender_the_pod_is_bound_at_the_server),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,7 @@ static void another_uid_is_another_pod(void **state)
 	assert_true(get(w, "p", "u", &known));
 }
 
-static void it_says_when_a_pod_gets_its_node_or_goes(void **state)
+static void it_logs_when_a_pod_is_bound_or_deleted(void **state)
 {
 	struct world *w = *state;
 	struct bt_object waits = pod("p", "u", "7", ""), bound = pod("p", "u", "8", "n1"),
@@ -204,7 +204,7 @@ int main(void)
 		CASE(of_a_pod_that_waits_all_is_known),
 		CASE(of_a_pod_on_a_node_the_order_of_conditions_is_known),
 		CASE(another_uid_is_another_pod),
-		CASE(it_says_when_a_pod_gets_its_node_or_goes),
+		CASE(it_logs_when_a_pod_is_bound_or_deleted),
 		CASE(a_patch_changes_what_is_known),
 		CASE(versions_that_are_no_numbers_are_left_out),
 		CASE(pods_share_texts_and_keep_their_own),

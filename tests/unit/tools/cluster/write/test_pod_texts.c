@@ -17,7 +17,7 @@ static void assert_str(struct bt_str got, const char *want)
 	assert_memory_equal(got.ptr, want, got.len);
 }
 
-static void what_was_written_is_read(void **state)
+static void written_values_are_read_back(void **state)
 {
 	const struct bt_pod_condition conditions[] = {
 		{bt_str("PodScheduled"), bt_str("False"), bt_str("Unschedulable"), bt_str("no node"), 17, 3},
@@ -85,7 +85,7 @@ static void a_pod_without_texts_is_read_as_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(written_values_are_read_back),
 		cmocka_unit_test(writing_replaces_what_was_there),
 		cmocka_unit_test(a_pod_without_texts_is_read_as_one),
 	};

@@ -131,7 +131,7 @@ static void expect_failure(
 	expect_reports(words);
 }
 
-static void what_becomes_of_a_volume_that_was_bound_may_fail_the_binding(void **state)
+static void a_bound_volumes_later_state_may_fail_the_binding(void **state)
 {
 	(void)state;
 	expect_failure(404, "{}", 0, "",
@@ -170,7 +170,7 @@ static void all_volumes_are_bound_in_one_look(void **state)
 	expect_reports(FAILED "failed to check binding: persistentvolumes \"v\" not found\n");
 }
 
-static void what_the_watch_shows_is_looked_at_at_once(void **state)
+static void watch_events_are_checked_at_once(void **state)
 {
 	const struct bt_object claim = {.kind = BT_KIND_PERSISTENT_VOLUME_CLAIM,
 		.claim = {.meta = {.namespace_ = BT_STR("ns"), .name = BT_STR("a")}}};
@@ -325,7 +325,7 @@ static void an_in_tree_volume_that_cannot_be_translated_fails_the_binding(void *
 	expect_reports(FAILED "failed to translate pv to csi: " ODD_WORDS);
 }
 
-static void what_a_node_has_migrated_is_asked_for_once_a_look(void **state)
+static void migrated_plugins_of_a_node_are_read_once_per_lookup(void **state)
 {
 	(void)state;
 	provision_in_tree(IN_TREE(DISK));
@@ -340,7 +340,7 @@ static void what_a_node_has_migrated_is_asked_for_once_a_look(void **state)
 	sent(last(), "GET", CSI_NODE);
 }
 
-static void news_of_the_node_are_looked_at_at_once(void **state)
+static void a_changed_node_is_checked_at_once(void **state)
 {
 	const struct bt_object node = {.kind = BT_KIND_NODE, .node = {.meta = {.name = BT_STR("n1")}}};
 	const struct bt_object other = {.kind = BT_KIND_NODE, .node = {.meta = {.name = BT_STR("n2")}}};
@@ -428,7 +428,7 @@ static void a_claim_with_a_volume_may_have_to_be_waited_for_yet(void **state)
 	see_node();
 }
 
-static void what_is_no_volume_fails_the_binding(void **state)
+static void a_missing_volume_fails_the_binding(void **state)
 {
 	(void)state;
 	provision();
@@ -458,7 +458,7 @@ static void a_volume_that_names_the_claim_is_not_bound_by_the_controller(void **
 	     "\"v1\"}}}");
 }
 
-static void a_volume_of_somebody_else_fails_the_binding(void **state)
+static void a_volume_of_another_claim_fails_the_binding(void **state)
 {
 	(void)state;
 	bind_with(&has_volume, 1, NULL, 0);
@@ -551,7 +551,7 @@ static void waiting_ends_with_its_time_and_with_the_pod(void **state)
 	expect_reports(FAILED "pod does not exist any more: pod \"p\" not found\n");
 }
 
-static void who_winds_up_waits_for_no_claim(void **state)
+static void shutdown_waits_for_no_claim(void **state)
 {
 	(void)state;
 	show_provisioned(200, UNBOUND);
@@ -670,7 +670,7 @@ static void a_claim_that_others_have_is_shared(void **state)
 			      "\"uid\":\"u\"}]}]");
 }
 
-static void a_claim_that_has_changed_is_read_anew_a_few_times(void **state)
+static void a_claim_that_has_changed_is_read_again_a_few_times(void **state)
 {
 	(void)state;
 	bind_with(NULL, 0, &shares, 1);
@@ -683,7 +683,7 @@ static void a_claim_that_has_changed_is_read_anew_a_few_times(void **state)
 		       "modified\n");
 }
 
-static void a_lost_reservation_is_found_when_the_claim_is_read_anew(void **state)
+static void a_lost_reservation_is_found_when_the_claim_is_read_again(void **state)
 {
 	(void)state;
 	bind_with(NULL, 0, &shares, 1);
@@ -697,7 +697,7 @@ static void a_lost_reservation_is_found_when_the_claim_is_read_anew(void **state
 	expect_binding("bound 1\nclaim c u-c 14 reserved\n");
 }
 
-static void what_happened_to_a_claim_meanwhile_fails_the_binding(void **state)
+static void a_claim_changed_meanwhile_fails_the_binding(void **state)
 {
 	(void)state;
 	bind_with(NULL, 0, &allocates, 1);
@@ -860,7 +860,7 @@ static void a_reservation_of_before_the_cycle_is_taken_back_when_prebind_fails(v
 	expect_reports(PRE_BIND "add reservation to claim ns/c: gone\nclaim c u-c 14\n");
 }
 
-static void what_cannot_be_taken_back_is_reported_as_it_is(void **state)
+static void a_reservation_that_cannot_be_removed_is_reported(void **state)
 {
 	(void)state;
 	bind_with(NULL, 0, &shares, 1);
@@ -1118,40 +1118,40 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, fake_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound),
-		CASE(what_becomes_of_a_volume_that_was_bound_may_fail_the_binding),
+		CASE(a_bound_volumes_later_state_may_fail_the_binding),
 		CASE(all_volumes_are_bound_in_one_look),
 		CASE(a_volume_that_the_watch_shows_is_looked_at_at_once),
 		CASE(an_in_tree_volume_is_translated_where_the_node_has_migrated_its_plugin),
 		CASE(an_in_tree_volume_that_cannot_be_translated_fails_the_binding),
-		CASE(what_a_node_has_migrated_is_asked_for_once_a_look),
-		CASE(news_of_the_node_are_looked_at_at_once),
+		CASE(migrated_plugins_of_a_node_are_read_once_per_lookup),
+		CASE(a_changed_node_is_checked_at_once),
 		CASE(a_node_that_has_gone_fails_the_binding),
 		CASE(a_node_without_labels_reaches_what_is_everywhere),
 		CASE(a_volume_that_was_provisioned_must_be_reached_from_the_node),
 		CASE(a_volume_that_is_not_there_yet_is_waited_for),
 		CASE(a_claim_with_a_volume_may_have_to_be_waited_for_yet),
-		CASE(what_is_no_volume_fails_the_binding),
-		CASE(what_the_watch_shows_is_looked_at_at_once),
+		CASE(a_missing_volume_fails_the_binding),
+		CASE(watch_events_are_checked_at_once),
 		CASE(a_volume_that_is_its_claims_already_is_left_alone),
 		CASE(a_volume_that_names_the_claim_is_not_bound_by_the_controller),
-		CASE(a_volume_of_somebody_else_fails_the_binding),
+		CASE(a_volume_of_another_claim_fails_the_binding),
 		CASE(provisioning_that_fails_fails_the_binding),
 		CASE(a_claim_that_has_gone_or_is_another_one_fails_the_binding),
 		CASE(waiting_ends_with_its_time_and_with_the_pod),
-		CASE(who_winds_up_waits_for_no_claim),
+		CASE(shutdown_waits_for_no_claim),
 		CASE(a_claim_is_protected_allocated_and_reserved),
 		cmocka_unit_test_setup_teardown(
 			a_configuration_of_all_requests_names_none, begin_with_configs_once, fake_teardown),
 		CASE(a_claim_that_others_have_is_shared),
-		CASE(a_claim_that_has_changed_is_read_anew_a_few_times),
-		CASE(a_lost_reservation_is_found_when_the_claim_is_read_anew),
-		CASE(what_happened_to_a_claim_meanwhile_fails_the_binding),
+		CASE(a_claim_that_has_changed_is_read_again_a_few_times),
+		CASE(a_lost_reservation_is_found_when_the_claim_is_read_again),
+		CASE(a_claim_changed_meanwhile_fails_the_binding),
 		CASE(a_binding_that_fails_takes_its_reservations_back),
 		CASE(a_reservation_of_before_the_cycle_is_taken_back_as_well),
 		CASE(a_reservation_of_before_the_cycle_stays_with_a_pod_that_is_bound),
 		CASE(a_reservation_of_before_the_cycle_is_taken_back_when_prebind_fails),
 		CASE(devices_of_a_reservation_of_before_the_cycle_are_waited_for),
-		CASE(what_cannot_be_taken_back_is_reported_as_it_is),
+		CASE(a_reservation_that_cannot_be_removed_is_reported),
 		CASE(a_claim_for_extended_resources_is_made_and_the_pod_names_it),
 		CASE(a_claim_that_has_gone_fails_the_binding_in_upstreams_words),
 		CASE(a_pod_that_names_one_claim_twice_is_not_bound),

@@ -45,7 +45,7 @@ static void idle_time_fills_it_up_to_the_burst_and_no_further(void **state)
 	assert_int_equal(n, 3);
 }
 
-static void who_is_kept_back_has_waited_since_then(void **state)
+static void a_backpressured_event_waits_from_then_on(void **state)
 {
 	struct bt_rate_limiter throttle;
 
@@ -67,7 +67,7 @@ static void who_is_kept_back_has_waited_since_then(void **state)
 	assert_int_equal(bt_rate_limiter_waited(&throttle, 0, 10 * S), 0);
 }
 
-static void without_a_limit_nobody_has_waited(void **state)
+static void without_a_limit_no_call_waits(void **state)
 {
 	struct bt_rate_limiter throttle;
 
@@ -79,7 +79,7 @@ static void without_a_limit_nobody_has_waited(void **state)
 	}
 }
 
-static void what_is_returned_can_be_taken_again(void **state)
+static void returned_tokens_can_be_taken_again(void **state)
 {
 	struct bt_rate_limiter throttle;
 
@@ -121,9 +121,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_burst_goes_at_once_and_then_qps_a_second),
 		cmocka_unit_test(idle_time_fills_it_up_to_the_burst_and_no_further),
-		cmocka_unit_test(who_is_kept_back_has_waited_since_then),
-		cmocka_unit_test(without_a_limit_nobody_has_waited),
-		cmocka_unit_test(what_is_returned_can_be_taken_again),
+		cmocka_unit_test(a_backpressured_event_waits_from_then_on),
+		cmocka_unit_test(without_a_limit_no_call_waits),
+		cmocka_unit_test(returned_tokens_can_be_taken_again),
 		cmocka_unit_test(a_clock_that_goes_back_gives_nothing),
 		cmocka_unit_test(below_zero_there_is_no_limit),
 	};

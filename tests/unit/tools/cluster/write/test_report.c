@@ -122,7 +122,7 @@ static void a_refused_pod_gets_condition_and_event(void **state)
 		"\"7\"},\"note\":\"0/1 nodes are available: 1 Insufficient cpu.\",\"type\":\"Warning\"}\n");
 }
 
-static void what_the_api_says_already_is_not_patched(void **state)
+static void a_status_that_the_api_has_already_is_not_patched(void **state)
 {
 	uint32_t pod_ix = add_pod("p");
 
@@ -277,7 +277,7 @@ static void a_patch_that_fails_lets_the_binding_go(void **state)
 	expect_reports("bound 5\n");
 }
 
-static void a_failed_binding_is_said_whatever_patch_it_waited_for(void **state)
+static void a_failed_binding_is_reported_whatever_patch_it_waited_for(void **state)
 {
 	(void)state;
 	refuse(add_pod("p"), "1");
@@ -289,7 +289,7 @@ static void a_failed_binding_is_said_whatever_patch_it_waited_for(void **state)
 
 /* Every open operation ends with the writer (finish asserts no leak; the pipeline gets a
  * result for each binding). */
-static void who_ends_gives_up_a_binding_that_waits_for_a_patch(void **state)
+static void shutdown_drops_a_binding_that_waits_for_a_patch(void **state)
 {
 	(void)state;
 	refuse(add_pod("p"), "1");
@@ -305,7 +305,7 @@ static void who_ends_gives_up_a_binding_that_waits_for_a_patch(void **state)
 }
 
 /* A retry writes the latest state. */
-static void a_patch_that_is_tried_again_says_what_came_meanwhile(void **state)
+static void a_retried_patch_has_the_latest_content(void **state)
 {
 	uint32_t pod_ix = add_pod("p");
 
@@ -362,7 +362,7 @@ static void end_group(enum bt_group_outcome outcome, const char *message)
 	fake_pass(0);
 }
 
-static void a_group_says_whether_it_is_scheduled(void **state)
+static void a_groups_condition_states_whether_it_is_scheduled(void **state)
 {
 	(void)state;
 	show_group("");
@@ -403,7 +403,7 @@ static void a_group_that_was_scheduled_once_stays_so(void **state)
 	assert_int_equal(fake.call_n, 0);
 }
 
-static void a_group_that_nobody_has_shown_is_not_patched(void **state)
+static void an_unknown_group_is_not_patched(void **state)
 {
 	(void)state;
 	end_group(BT_GROUP_SCHEDULED, "");
@@ -608,7 +608,7 @@ static void a_series_whose_event_has_gone_is_created_whole(void **state)
 	fake_answer(open_call(EVENTS), 201, "{}");
 }
 
-static void an_event_that_is_refused_is_dropped_and_one_that_is_lost_comes_again(void **state)
+static void a_refused_event_is_dropped_and_a_lost_one_is_retried(void **state)
 {
 	uint32_t pod_ix = add_pod("p");
 
@@ -638,7 +638,7 @@ static void an_event_that_an_unanswered_call_has_made_is_there(void **state)
 }
 
 /* p's event and patch are lost, q's are still queued. */
-static void who_winds_up_says_what_waits_once_and_for_a_while(void **state)
+static void shutdown_sends_waiting_events_once_and_for_a_while(void **state)
 {
 	(void)state;
 	finish(state);
@@ -908,7 +908,7 @@ static void a_patch_is_logged_from_level_three(void **state)
 		"conditionStatus=\"False\" conditionReason=\"Unschedulable\" nominatedNodeName=\"\"\n"));
 }
 
-static void answers_that_nobody_reads_come_as_protobuf(void **state)
+static void unread_answers_are_requested_as_protobuf(void **state)
 {
 	(void)state;
 	finish(state);
@@ -926,7 +926,7 @@ static void answers_that_nobody_reads_come_as_protobuf(void **state)
 	assert_true(bt_str_is(fake.calls[3].call.accept, "application/json"));
 }
 
-static void who_may_not_write_says_nothing(void **state)
+static void without_write_permission_no_event_is_written(void **state)
 {
 	(void)state;
 	fake.may_write = false;
@@ -940,7 +940,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 	const struct CMUnitTest tests[] = {
 		CASE(a_refused_pod_gets_condition_and_event),
-		CASE(what_the_api_says_already_is_not_patched),
+		CASE(a_status_that_the_api_has_already_is_not_patched),
 		CASE(only_the_newest_patch_of_a_pod_waits),
 		CASE(patches_of_many_pods_go_in_order_the_newest_of_each),
 		CASE(a_patch_that_a_newer_cycle_takes_back_is_not_sent),
@@ -949,13 +949,13 @@ int main(void)
 		CASE(a_patch_that_waits_goes_no_more_once_its_pod_is_bound),
 		CASE(a_binding_waits_for_no_patch_that_is_to_be_tried_again),
 		CASE(a_patch_that_fails_lets_the_binding_go),
-		CASE(a_failed_binding_is_said_whatever_patch_it_waited_for),
-		CASE(who_ends_gives_up_a_binding_that_waits_for_a_patch),
-		CASE(a_patch_that_is_tried_again_says_what_came_meanwhile),
-		CASE(a_group_says_whether_it_is_scheduled),
+		CASE(a_failed_binding_is_reported_whatever_patch_it_waited_for),
+		CASE(shutdown_drops_a_binding_that_waits_for_a_patch),
+		CASE(a_retried_patch_has_the_latest_content),
+		CASE(a_groups_condition_states_whether_it_is_scheduled),
 		CASE(the_condition_of_a_group_that_is_scheduled_has_an_empty_message),
 		CASE(a_group_that_was_scheduled_once_stays_so),
-		CASE(a_group_that_nobody_has_shown_is_not_patched),
+		CASE(an_unknown_group_is_not_patched),
 		CASE(a_patch_is_tried_a_few_times),
 		CASE(a_nomination_is_made_and_taken_back),
 		CASE(a_pod_that_waits_at_permit_is_nominated_if_the_gate_is_on),
@@ -966,9 +966,9 @@ int main(void)
 		CASE(a_long_series_is_written_every_half_hour),
 		CASE(an_event_that_is_new_for_the_server_is_another_one),
 		CASE(a_series_whose_event_has_gone_is_created_whole),
-		CASE(an_event_that_is_refused_is_dropped_and_one_that_is_lost_comes_again),
+		CASE(a_refused_event_is_dropped_and_a_lost_one_is_retried),
 		CASE(an_event_that_an_unanswered_call_has_made_is_there),
-		CASE(who_winds_up_says_what_waits_once_and_for_a_while),
+		CASE(shutdown_sends_waiting_events_once_and_for_a_while),
 		CASE(events_have_a_budget_of_their_own),
 		CASE(too_many_events_are_dropped_and_counted),
 		CASE(of_too_many_events_the_latest_are_written),
@@ -979,8 +979,8 @@ int main(void)
 		CASE(when_room_for_events_gets_scarce_every_other_write_is_one),
 		CASE(events_that_wait_take_little_memory),
 		CASE(a_patch_is_logged_from_level_three),
-		CASE(answers_that_nobody_reads_come_as_protobuf),
-		CASE(who_may_not_write_says_nothing),
+		CASE(unread_answers_are_requested_as_protobuf),
+		CASE(without_write_permission_no_event_is_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void with_a_pod_that_goes_it_has_failed(void **state)
 	expect_reports("failed 1 another scheduler has bound the pod\n");
 }
 
-static void who_was_bound_before_it_was_decided_ends_at_once(void **state)
+static void a_pod_bound_before_its_decision_ends_at_once(void **state)
 {
 	(void)state;
 	show("p", "8", "n2");
@@ -61,7 +61,7 @@ static void who_was_bound_before_it_was_decided_ends_at_once(void **state)
 	expect_reports("failed 1 another scheduler has bound the pod\n");
 }
 
-static void whom_the_other_scheduler_does_not_bind_is_decided_again(void **state)
+static void a_pod_that_the_other_scheduler_does_not_bind_is_decided_again(void **state)
 {
 	(void)state;
 	show("q", "7", "");
@@ -132,7 +132,7 @@ static void the_end_does_not_wait_for_victims(void **state)
 	expect_reports("evict failed 1 the scheduler ends\n");
 }
 
-static void a_check_cannot_tell(void **state)
+static void a_check_may_be_inconclusive(void **state)
 {
 	(void)state;
 	bind(1, "p", "n1");
@@ -147,7 +147,7 @@ static void nothing_is_on_its_way_while_decisions_are_kept(void **state)
 	assert_true(bt_writer_drain(fake.writer, 0));
 }
 
-static void at_the_end_nobody_knows(void **state)
+static void pods_not_yet_bound_are_unknown_at_the_end(void **state)
 {
 	(void)state;
 	show("q", "7", "");
@@ -166,15 +166,15 @@ int main(void)
 		CASE(with_the_same_node_it_is_bound_once_the_pipeline_has_seen_it),
 		CASE(with_another_node_it_has_failed_once_the_pipeline_has_seen_it),
 		CASE(with_a_pod_that_goes_it_has_failed),
-		CASE(who_was_bound_before_it_was_decided_ends_at_once),
-		CASE(whom_the_other_scheduler_does_not_bind_is_decided_again),
+		CASE(a_pod_bound_before_its_decision_ends_at_once),
+		CASE(a_pod_that_the_other_scheduler_does_not_bind_is_decided_again),
 		CASE(a_timer_that_is_not_needed_any_more_rings_once),
 		CASE(victims_stay),
 		CASE(a_claim_that_keeps_a_pod_out_stays),
 		CASE(the_end_does_not_wait_for_victims),
-		CASE(a_check_cannot_tell),
+		CASE(a_check_may_be_inconclusive),
 		CASE(nothing_is_on_its_way_while_decisions_are_kept),
-		CASE(at_the_end_nobody_knows),
+		CASE(pods_not_yet_bound_are_unknown_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ static void a_misspelt_gate_is_answered_by_the_nearest(void **state)
 	bt_invocation_fini(&line.invocation);
 }
 
-static void a_gate_like_no_other_is_said_to_be_of_no_release(void **state)
+static void an_unknown_gate_is_reported_as_unknown_to_every_release(void **state)
 {
 	struct command_line line;
 	struct bt_gates gates;
@@ -192,7 +192,7 @@ static void a_wrong_file_is_named_with_the_remedy(void **state)
 	bt_invocation_fini(&line.invocation);
 }
 
-static void only_a_missing_plugin_is_said_to_need_loading(void **state)
+static void only_a_missing_plugin_is_reported_as_not_loaded(void **state)
 {
 	struct command_line line;
 
@@ -237,7 +237,7 @@ static void a_plugin_that_cannot_be_loaded_ends_the_reading(void **state)
 	bt_invocation_fini(&line.invocation);
 }
 
-static void what_is_written_reads_as_the_same(void **state)
+static void written_text_reads_back_equal(void **state)
 {
 	struct command_line line;
 	struct bt_config config;
@@ -258,7 +258,7 @@ static void what_is_written_reads_as_the_same(void **state)
 	bt_invocation_fini(&line.invocation);
 }
 
-static void what_no_file_is_blamed_for_is_blamed_on_the_gates(void **state)
+static void errors_without_a_file_are_attributed_to_the_gates(void **state)
 {
 	struct bt_config_errors errors = {0};
 	struct command_line line;
@@ -271,7 +271,7 @@ static void what_no_file_is_blamed_for_is_blamed_on_the_gates(void **state)
 	bt_invocation_fini(&line.invocation);
 }
 
-static void words_of_sampling_mean_what_the_help_says(void **state)
+static void sampling_options_do_what_the_help_says(void **state)
 {
 	(void)state;
 	assert_int_equal(bt_configuration_sampling("all"), BT_SAMPLING_NONE);
@@ -286,17 +286,17 @@ int main(void)
 		cmocka_unit_test(an_unknown_release_is_answered_by_the_known_ones),
 		cmocka_unit_test(the_last_word_on_a_gate_counts_with_or_without_its_component),
 		cmocka_unit_test(a_misspelt_gate_is_answered_by_the_nearest),
-		cmocka_unit_test(a_gate_like_no_other_is_said_to_be_of_no_release),
+		cmocka_unit_test(an_unknown_gate_is_reported_as_unknown_to_every_release),
 		cmocka_unit_test(gates_of_another_release_are_unknown_to_one_that_lacks_them),
 		cmocka_unit_test(without_a_file_the_defaults_count),
 		cmocka_unit_test(a_file_s_values_count),
 		cmocka_unit_test(a_wrong_file_is_named_with_the_remedy),
-		cmocka_unit_test(only_a_missing_plugin_is_said_to_need_loading),
+		cmocka_unit_test(only_a_missing_plugin_is_reported_as_not_loaded),
 		cmocka_unit_test(a_directory_and_a_missing_file_are_no_configuration),
 		cmocka_unit_test(a_plugin_that_cannot_be_loaded_ends_the_reading),
-		cmocka_unit_test(what_is_written_reads_as_the_same),
-		cmocka_unit_test(what_no_file_is_blamed_for_is_blamed_on_the_gates),
-		cmocka_unit_test(words_of_sampling_mean_what_the_help_says),
+		cmocka_unit_test(written_text_reads_back_equal),
+		cmocka_unit_test(errors_without_a_file_are_attributed_to_the_gates),
+		cmocka_unit_test(sampling_options_do_what_the_help_says),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);

@@ -55,7 +55,7 @@ static void a_header_without_a_release_is_of_the_last_that_wrote_none(void **sta
 	bt_buf_fini(&error);
 }
 
-static void what_is_not_known_here_is_refused_with_a_remedy(void **state)
+static void unknown_inputs_are_rejected_with_a_remedy(void **state)
 {
 	(void)state;
 	expect_refused(BT_NOT_FOUND, "kubernetes=1.99\n" EMPTY, "replay it with the berth that wrote it");
@@ -68,7 +68,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(release_and_gates_are_those_of_the_header),
 		cmocka_unit_test(a_header_without_a_release_is_of_the_last_that_wrote_none),
-		cmocka_unit_test(what_is_not_known_here_is_refused_with_a_remedy),
+		cmocka_unit_test(unknown_inputs_are_rejected_with_a_remedy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static void json_escapes_what_json_must(void **state)
 	quotes_as(bt_str("\xed\xa0\x80"), false, "\"\\ufffd\\ufffd\\ufffd\"");
 }
 
-static void what_is_no_utf8_is_seen(void **state)
+static void invalid_utf8_is_detected(void **state)
 {
 	(void)state;
 	quotes_as(bt_str("\xc0\x80"), true, "\"\\xc0\\x80\"");
@@ -133,7 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_quoted_as_go_quotes),
 		cmocka_unit_test(json_escapes_what_json_must),
-		cmocka_unit_test(what_is_no_utf8_is_seen),
+		cmocka_unit_test(invalid_utf8_is_detected),
 		cmocka_unit_test(a_long_value_is_cut_between_characters),
 		cmocka_unit_test(numbers_read_back),
 		cmocka_unit_test(any_bytes_make_json_within_the_room),

@@ -69,7 +69,7 @@ static void levels_have_their_letters(void **state)
 	assert_string_equal(behind_head(text), "\"e\" err=\"no\\nroute\"\n");
 }
 
-static void what_is_too_verbose_is_not_written(void **state)
+static void too_verbose_lines_are_not_written(void **state)
 {
 	(void)state;
 	bt_log_setup(BT_LOG_TEXT, 1);
@@ -182,7 +182,7 @@ static void a_reader_that_has_gone_costs_the_line_alone(void **state)
 	assert_int_equal(bt_log_lost_n(), before + 1);
 }
 
-static void a_reader_that_does_not_read_holds_nobody_up(void **state)
+static void a_slow_reader_delays_no_other(void **state)
 {
 	uint64_t before = bt_log_lost_n();
 
@@ -240,7 +240,7 @@ static void lines_of_several_threads_stay_whole(void **state)
 	bt_mem_free(text);
 }
 
-static void a_repeated_line_is_said_once_an_interval(void **state)
+static void a_repeated_line_is_logged_once_an_interval(void **state)
 {
 	struct bt_log_limit limit = {0};
 	uint64_t held_n = 99;
@@ -260,13 +260,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_has_klogs_form),
 		cmocka_unit_test(levels_have_their_letters),
-		cmocka_unit_test(what_is_too_verbose_is_not_written),
+		cmocka_unit_test(too_verbose_lines_are_not_written),
 		cmocka_unit_test(json_is_read_by_a_json_reader),
 		cmocka_unit_test(a_line_has_a_bound),
 		cmocka_unit_test(a_reader_that_has_gone_costs_the_line_alone),
-		cmocka_unit_test(a_reader_that_does_not_read_holds_nobody_up),
+		cmocka_unit_test(a_slow_reader_delays_no_other),
 		cmocka_unit_test(lines_of_several_threads_stay_whole),
-		cmocka_unit_test(a_repeated_line_is_said_once_an_interval),
+		cmocka_unit_test(a_repeated_line_is_logged_once_an_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

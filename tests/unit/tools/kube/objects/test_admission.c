@@ -122,7 +122,7 @@ static void groups_without_a_priority_wait_for_their_class(void **state)
 	end(&admission, &outcome);
 }
 
-static void what_the_api_server_refuses_is_refused(void **state)
+static void requests_that_the_api_server_denies_are_denied(void **state)
 {
 	struct outcome outcome = {0};
 	struct bt_admission admission = begin(&outcome);
@@ -187,7 +187,7 @@ static void dropping_forgets_what_waits(void **state)
 	end(&admission, &outcome);
 }
 
-static void nothing_is_said_any_more_once_stopped(void **state)
+static void nothing_is_logged_after_the_stop(void **state)
 {
 	struct outcome outcome = {0};
 	struct bt_admission admission = begin(&outcome);
@@ -207,10 +207,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE(pods_without_a_priority_wait_for_their_class),
 		FIXTURE(groups_without_a_priority_wait_for_their_class),
-		FIXTURE(what_the_api_server_refuses_is_refused),
+		FIXTURE(requests_that_the_api_server_denies_are_denied),
 		FIXTURE(workloads_get_their_pods_once),
 		FIXTURE(dropping_forgets_what_waits),
-		FIXTURE(nothing_is_said_any_more_once_stopped),
+		FIXTURE(nothing_is_logged_after_the_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static void a_pod_without_a_controller_is_adopted_once(void **state)
 	assert_active(t, "ReplicaSet", "u2", "web", 0);
 }
 
-static void a_pod_that_is_being_deleted_is_adopted_by_nobody(void **state)
+static void a_terminating_pod_is_not_adopted(void **state)
 {
 	struct claim_test *t = *state;
 
@@ -220,7 +220,7 @@ int main(void)
 		TEST(a_controller_has_pods_that_name_it_by_kind_name_and_uid),
 		TEST(a_controller_lets_go_what_it_no_longer_selects),
 		TEST(a_pod_without_a_controller_is_adopted_once),
-		TEST(a_pod_that_is_being_deleted_is_adopted_by_nobody),
+		TEST(a_terminating_pod_is_not_adopted),
 		TEST(pods_are_counted_by_how_far_they_are),
 		TEST(a_jobs_pods_take_their_completion_indexes),
 		TEST(a_daemons_pods_take_their_nodes_until_they_end),

@@ -52,7 +52,7 @@ static void a_bare_pod_gets_the_schedulers_fields(void **state)
 	assert_int_equal(o.pod.meta.namespace_.len, 0);
 }
 
-static void what_the_pod_says_is_kept(void **state)
+static void the_pods_own_fields_are_kept(void **state)
 {
 	struct bt_object o =
 		defaulted(state, POD("{\"schedulerName\":\"mine\",\"restartPolicy\":\"Never\","
@@ -65,7 +65,7 @@ static void what_the_pod_says_is_kept(void **state)
 	assert_str(o.pod.spec.containers[0].ports[0].protocol, "UDP");
 }
 
-static void missing_requests_come_from_limits(void **state)
+static void missing_requests_are_taken_from_limits(void **state)
 {
 	struct bt_object o = defaulted(state,
 		POD("{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"},"
@@ -82,7 +82,7 @@ static void missing_requests_come_from_limits(void **state)
 	"{\"apiVersion\":\"resource.k8s.io/v1\",\"kind\":\"ResourceClaim\",\"metadata\":{\"name\":\"c\"},"   \
 	"\"spec\":{\"devices\":{\"requests\":[" text "]}}}"
 
-static void a_claim_asks_for_one_device_unless_it_says_otherwise(void **state)
+static void a_claim_requests_one_device_by_default(void **state)
 {
 	struct bt_object o =
 		defaulted(state, REQUESTS("{\"name\":\"a\",\"exactly\":{}},"
@@ -100,7 +100,7 @@ static void a_claim_asks_for_one_device_unless_it_says_otherwise(void **state)
 	assert_int_equal(requests[2].first_available[1].count, 1);
 }
 
-static void pod_level_requests_come_from_containers_then_limits(void **state)
+static void pod_level_requests_are_taken_from_containers_then_limits(void **state)
 {
 	struct bt_object o = defaulted(state, POD("{\"resources\":{\"limits\":{\"cpu\":\"4\",\"memory\":"
 						  "\"2Gi\"}},\"containers\":[{\"name\":\"c\","
@@ -115,7 +115,7 @@ static void pod_level_requests_come_from_containers_then_limits(void **state)
 	assert_list(&o.pod.spec.resources.requests, "cpu=1 memory=2Gi");
 }
 
-static void pod_level_huge_pages_come_from_the_containers_limits(void **state)
+static void pod_level_huge_pages_are_the_containers_limits(void **state)
 {
 	struct bt_object o =
 		defaulted(state, POD("{\"resources\":{\"requests\":{\"cpu\":\"1\"}},\"containers\":[{"
@@ -239,7 +239,7 @@ static void add_class(struct bt_priority_table *table, const char *name, int32_t
 	bt_priority_table_add(table, &item);
 }
 
-static void priority_comes_from_the_class_only_when_absent(void **state)
+static void priority_is_taken_from_the_class_only_when_absent(void **state)
 {
 	struct fixture *fixture = *state;
 	struct bt_priority_table table = {0};
@@ -308,11 +308,11 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_bare_pod_gets_the_schedulers_fields),
-		TEST(what_the_pod_says_is_kept),
-		TEST(missing_requests_come_from_limits),
-		TEST(a_claim_asks_for_one_device_unless_it_says_otherwise),
-		TEST(pod_level_requests_come_from_containers_then_limits),
-		TEST(pod_level_huge_pages_come_from_the_containers_limits),
+		TEST(the_pods_own_fields_are_kept),
+		TEST(missing_requests_are_taken_from_limits),
+		TEST(a_claim_requests_one_device_by_default),
+		TEST(pod_level_requests_are_taken_from_containers_then_limits),
+		TEST(pod_level_huge_pages_are_the_containers_limits),
 		TEST(pods_without_pod_level_limits_get_no_pod_level_requests),
 		TEST(host_network_claims_the_container_ports),
 		TEST(amounts_round_up_to_thousandths),
@@ -321,7 +321,7 @@ int main(void)
 		TEST(workloads_default_to_one_pod),
 		TEST(only_namespaced_kinds_get_the_default_namespace),
 		TEST(label_keys_merge_into_selectors_that_are_set),
-		TEST(priority_comes_from_the_class_only_when_absent),
+		TEST(priority_is_taken_from_the_class_only_when_absent),
 		TEST(the_lowest_global_default_counts),
 		TEST(system_classes_need_no_object_and_unknown_ones_are_reported),
 		TEST(eviction_tolerations_are_added_unless_there),

@@ -29,7 +29,7 @@ static void hand_over(
 	"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': '" name "'}, "     \
 	"'spec': {'schedulerName': 'default-scheduler', 'containers': [{'name': 'a'}]}}"
 
-static void what_was_fed_is_taken_once_it_is_applied(void **state)
+static void fed_events_are_consumed_once_they_are_applied(void **state)
 {
 	struct lab *lab = *state;
 	struct bt_feeder feeder = {.pipeline = lab->pipeline};
@@ -143,7 +143,7 @@ static void a_pipeline_that_has_stopped_takes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LAB_TEST(what_was_fed_is_taken_once_it_is_applied),
+		LAB_TEST(fed_events_are_consumed_once_they_are_applied),
 		LAB_TEST(deletions_count_as_well),
 		LAB_TEST(feeders_of_a_pipeline_are_counted_together),
 		LAB_TEST(pods_of_daemonsets_are_fed_for_the_applied_nodes),

@@ -495,7 +495,7 @@ static void a_pod_that_its_controller_selects_no_longer_is_let_go(void **state)
 	assert_expands_to(world, 2);
 }
 
-static void a_stateful_sets_pod_that_has_ended_is_made_anew(void **state)
+static void a_stateful_sets_ended_pod_is_recreated(void **state)
 {
 	struct world *world = *state;
 
@@ -721,7 +721,7 @@ int main(void)
 		TEST(a_deployment_that_makes_its_replica_set_adopts_no_pod),
 		TEST(pods_of_a_namesake_with_another_uid_do_not_count),
 		TEST(a_pod_that_its_controller_selects_no_longer_is_let_go),
-		TEST(a_stateful_sets_pod_that_has_ended_is_made_anew),
+		TEST(a_stateful_sets_ended_pod_is_recreated),
 		TEST(a_paused_deployment_makes_no_replica_set),
 		TEST(a_job_that_another_controller_manages_makes_no_pod),
 		TEST(a_cron_job_of_suspended_jobs_makes_no_pod),

@@ -97,7 +97,7 @@ static void use_over_time_is_shown_for_traces_alone(void **state)
 	end(&t);
 }
 
-static void long_sections_are_cut_for_people_unless_they_ask_for_all(void **state)
+static void long_tables_are_cut_unless_all_rows_are_requested(void **state)
 {
 	struct trial t = begin(state);
 	struct bt_report_kind kinds[70] = {{0}};
@@ -176,7 +176,7 @@ int main(void)
 		FIXTURE_TEST(people_see_rare_counts_only_when_there_is_something_to_count),
 		FIXTURE_TEST(resources_are_in_shares_of_what_nodes_have),
 		FIXTURE_TEST(use_over_time_is_shown_for_traces_alone),
-		FIXTURE_TEST(long_sections_are_cut_for_people_unless_they_ask_for_all),
+		FIXTURE_TEST(long_tables_are_cut_unless_all_rows_are_requested),
 		FIXTURE_TEST(kinds_say_whether_they_are_used_and_what_ignoring_them_changes),
 		FIXTURE_TEST(stages_that_were_measured_have_a_row_each),
 		FIXTURE_TEST(rates_of_no_time_are_zero),

@@ -11,7 +11,7 @@ static void refuse(struct trial *t, const char *metadata, const char *spec)
 	assert_int_equal(decide(t, add_pod(t, metadata, spec, "")).outcome, BT_REFUSED);
 }
 
-static void pods_alike_are_one_group_and_the_largest_comes_first(void **state)
+static void equal_pods_are_one_group_and_the_largest_is_first(void **state)
 {
 	struct trial t = begin(state);
 	struct bt_unplaced unplaced;
@@ -47,7 +47,7 @@ static void gated_pods_are_counted_apart(void **state)
 	end(&t);
 }
 
-static void pods_whose_turn_did_not_come_are_in_no_group(void **state)
+static void pods_that_were_not_tried_are_in_no_group(void **state)
 {
 	struct trial t = begin(state);
 	struct bt_unplaced unplaced;
@@ -78,7 +78,7 @@ static uint64_t fragmented(void **state, const char *spec)
 	return n;
 }
 
-static void what_fits_the_sum_of_nodes_but_none_is_fragmented(void **state)
+static void pods_that_fit_the_sum_but_no_node_are_fragmented(void **state)
 {
 	assert_int_equal(fragmented(state, CPU("6")), 1);
 	assert_int_equal(fragmented(state, CPU("9")), 0);
@@ -92,10 +92,10 @@ static void only_nodes_count_that_lack_resources_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FIXTURE_TEST(pods_alike_are_one_group_and_the_largest_comes_first),
+		FIXTURE_TEST(equal_pods_are_one_group_and_the_largest_is_first),
 		FIXTURE_TEST(gated_pods_are_counted_apart),
-		FIXTURE_TEST(pods_whose_turn_did_not_come_are_in_no_group),
-		FIXTURE_TEST(what_fits_the_sum_of_nodes_but_none_is_fragmented),
+		FIXTURE_TEST(pods_that_were_not_tried_are_in_no_group),
+		FIXTURE_TEST(pods_that_fit_the_sum_but_no_node_are_fragmented),
 		FIXTURE_TEST(only_nodes_count_that_lack_resources_alone),
 	};
 

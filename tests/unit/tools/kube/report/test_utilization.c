@@ -55,7 +55,7 @@ static void shares_are_of_each_nodes_allocatable(void **state)
 	bt_utilization_fini(&u);
 }
 
-static void zones_come_by_name_and_nodes_without_one_first(void **state)
+static void zones_are_ordered_by_name_and_nodes_without_one_are_first(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_cluster_utilization u;
@@ -95,7 +95,7 @@ static void a_node_is_full_by_pods_cpu_or_memory(void **state)
 	bt_utilization_fini(&u);
 }
 
-static void what_is_left_in_sum_may_be_too_little_or_without_room_for_a_pod(void **state)
+static void a_free_sum_may_be_too_small_or_lack_pod_slots(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t first = fixture_node(f, "name: n1", "", ROOM("2", "10"));
@@ -139,9 +139,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(an_empty_cluster_has_nothing),
 		FIXTURE_TEST(shares_are_of_each_nodes_allocatable),
-		FIXTURE_TEST(zones_come_by_name_and_nodes_without_one_first),
+		FIXTURE_TEST(zones_are_ordered_by_name_and_nodes_without_one_are_first),
 		FIXTURE_TEST(a_node_is_full_by_pods_cpu_or_memory),
-		FIXTURE_TEST(what_is_left_in_sum_may_be_too_little_or_without_room_for_a_pod),
+		FIXTURE_TEST(a_free_sum_may_be_too_small_or_lack_pod_slots),
 		cmocka_unit_test(amounts_are_written_in_cores_and_binary_bytes),
 	};
 

@@ -44,7 +44,7 @@ static void pod_of_a_text_is_placed_and_bound_at_once(void **state)
 	berth_destroy(berth);
 }
 
-static void refused_pod_says_why_and_is_placed_when_room_comes(void **state)
+static void a_refused_pod_has_a_reason_and_is_placed_when_a_node_has_room(void **state)
 {
 	struct berth *berth = make();
 
@@ -115,7 +115,7 @@ static void structures_decide_as_text_does(void **state)
 	berth_destroy(berth);
 }
 
-static void decisions_come_in_order_of_priority(void **state)
+static void decisions_are_in_order_of_priority(void **state)
 {
 	struct berth *berth = make();
 
@@ -202,7 +202,7 @@ static struct berth *make_calling(struct calls *calls, struct berth_options *opt
 	return calls->berth;
 }
 
-static void binder_is_asked_and_believed(void **state)
+static void the_binder_is_called_and_its_answer_applied(void **state)
 {
 	struct calls calls = {.answer = BERTH_BOUND};
 	struct berth_options options;
@@ -258,7 +258,7 @@ static void binding_may_be_answered_later_and_only_once(void **state)
 	berth_destroy(berth);
 }
 
-static void tickets_come_with_polled_decisions(void **state)
+static void polled_decisions_have_tickets(void **state)
 {
 	struct berth_options options;
 
@@ -296,7 +296,7 @@ static void pod_that_goes_while_it_is_bound_frees_its_node(void **state)
 
 /* ---- preemption ---- */
 
-static void preemption_tells_whom_it_evicts(void **state)
+static void preemption_lists_its_victims(void **state)
 {
 	struct calls calls = {.answer = BERTH_BOUND};
 	struct berth_options options;
@@ -379,7 +379,7 @@ static bool refuse_objects(void *context, enum bt_mem_use use, size_t bytes)
 	return use == BT_MEM_OBJECT && *(const bool *)context;
 }
 
-static void what_memory_is_short_for_is_refused_and_may_come_again(void **state)
+static void objects_that_exceed_memory_are_rejected_and_may_be_sent_again(void **state)
 {
 	(void)state;
 	for (uint32_t threads = 0; threads < 2; threads++) {
@@ -625,7 +625,7 @@ static void without_a_clock_a_call_gives_each_pod_one_more_try(void **state)
 	berth_destroy(berth);
 }
 
-static void without_nodes_a_loop_over_decisions_ends_and_goes_on_when_one_comes(void **state)
+static void without_nodes_a_decision_loop_ends_and_continues_with_the_first_node(void **state)
 {
 	const struct berth_decision *decision;
 	struct berth_options options;
@@ -671,7 +671,7 @@ static void real_clock_waits_for_a_backoff(void **state)
 
 /* ---- queries ---- */
 
-static void explanation_names_who_refuses_where(void **state)
+static void an_explanation_names_the_refusing_plugin_of_each_node(void **state)
 {
 	struct berth *berth = make();
 	char *text = NULL;
@@ -758,17 +758,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(version_is_the_headers),
 		cmocka_unit_test(pod_of_a_text_is_placed_and_bound_at_once),
-		cmocka_unit_test(refused_pod_says_why_and_is_placed_when_room_comes),
+		cmocka_unit_test(a_refused_pod_has_a_reason_and_is_placed_when_a_node_has_room),
 		cmocka_unit_test(structures_decide_as_text_does),
-		cmocka_unit_test(decisions_come_in_order_of_priority),
+		cmocka_unit_test(decisions_are_in_order_of_priority),
 		cmocka_unit_test(class_may_follow_its_pod),
-		cmocka_unit_test(binder_is_asked_and_believed),
+		cmocka_unit_test(the_binder_is_called_and_its_answer_applied),
 		cmocka_unit_test(binding_may_be_answered_later_and_only_once),
-		cmocka_unit_test(tickets_come_with_polled_decisions),
+		cmocka_unit_test(polled_decisions_have_tickets),
 		cmocka_unit_test(pod_that_goes_while_it_is_bound_frees_its_node),
-		cmocka_unit_test(preemption_tells_whom_it_evicts),
+		cmocka_unit_test(preemption_lists_its_victims),
 		cmocka_unit_test(a_preemptor_whose_victim_stays_is_tried_again_after_its_backoff),
-		cmocka_unit_test(what_memory_is_short_for_is_refused_and_may_come_again),
+		cmocka_unit_test(objects_that_exceed_memory_are_rejected_and_may_be_sent_again),
 		cmocka_unit_test(memory_has_a_limit),
 		cmocka_unit_test(evicted_pods_may_be_gone_at_once),
 		cmocka_unit_test(deleting_gives_room_back),
@@ -779,9 +779,9 @@ int main(void)
 		cmocka_unit_test(odd_events_are_refused_with_words),
 		cmocka_unit_test(virtual_time_ends_backoffs),
 		cmocka_unit_test(without_a_clock_a_call_gives_each_pod_one_more_try),
-		cmocka_unit_test(without_nodes_a_loop_over_decisions_ends_and_goes_on_when_one_comes),
+		cmocka_unit_test(without_nodes_a_decision_loop_ends_and_continues_with_the_first_node),
 		cmocka_unit_test(real_clock_waits_for_a_backoff),
-		cmocka_unit_test(explanation_names_who_refuses_where),
+		cmocka_unit_test(an_explanation_names_the_refusing_plugin_of_each_node),
 		cmocka_unit_test(gated_pods_are_distinguished),
 		cmocka_unit_test(configuration_counts),
 		cmocka_unit_test(stopping_drains_or_abandons),

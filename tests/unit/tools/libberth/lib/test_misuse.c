@@ -449,7 +449,7 @@ static void resource_names_run_out(void **state)
 
 /* A pod or node with too many resource names takes no slots from others. The pod exists without
  * them, and is not schedulable. */
-static void who_asks_for_too_much_leaves_no_resource_names_behind(void **state)
+static void a_rejected_pod_leaves_no_resource_names(void **state)
 {
 	struct berth *berth = make_with(NULL);
 	struct berth_amount amounts[64];
@@ -575,7 +575,7 @@ int main(void)
 		cmocka_unit_test(wrong_structures_are_refused),
 		cmocka_unit_test(limits_are_kept),
 		cmocka_unit_test(resource_names_run_out),
-		cmocka_unit_test(who_asks_for_too_much_leaves_no_resource_names_behind),
+		cmocka_unit_test(a_rejected_pod_leaves_no_resource_names),
 		cmocka_unit_test(threads_take_turns_and_have_errors_of_their_own),
 		cmocka_unit_test(waiting_ends_when_another_thread_feeds),
 	};

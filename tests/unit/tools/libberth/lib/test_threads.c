@@ -83,7 +83,7 @@ static struct berth *make_calling(struct calls *calls, struct berth_options opti
 	return make_with(&options);
 }
 
-static void binder_threads_ask_and_believe(void **state)
+static void binder_threads_call_the_binder_and_return_answers(void **state)
 {
 	struct calls calls = {.answer = BERTH_BOUND};
 	struct berth *berth = make_calling(&calls, threaded());
@@ -188,7 +188,7 @@ static void a_preemptor_whose_victim_stays_is_tried_again(void **state)
 	berth_destroy(berth);
 }
 
-static void evicted_pods_are_gone_at_once_or_when_the_caller_says(void **state)
+static void evicted_pods_are_deleted_at_once_or_by_the_caller(void **state)
 {
 	struct calls calls = {.answer = BERTH_BOUND};
 	struct berth_options options = threaded();
@@ -252,7 +252,7 @@ static void decisions_are_polled_and_their_tickets_answered(void **state)
 	berth_destroy(berth);
 }
 
-static void deciding_stops_while_nobody_polls(void **state)
+static void scheduling_pauses_while_decisions_are_not_polled(void **state)
 {
 	struct berth_options options = threaded();
 	const struct berth_decision *decision;
@@ -546,7 +546,7 @@ static void poll_and_answer(void *context)
 	}
 }
 
-static void many_threads_feed_ask_and_answer(void **state)
+static void many_threads_feed_query_and_answer(void **state)
 {
 	const struct bt_thread_options thread_options = {.name = "hand"};
 	struct berth_options options = threaded();
@@ -590,13 +590,13 @@ static void many_threads_feed_ask_and_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(binder_threads_ask_and_believe),
+		cmocka_unit_test(binder_threads_call_the_binder_and_return_answers),
 		cmocka_unit_test(binding_may_be_answered_later_and_only_once),
 		cmocka_unit_test(virtual_time_ends_backoffs),
 		cmocka_unit_test(a_preemptor_whose_victim_stays_is_tried_again),
-		cmocka_unit_test(evicted_pods_are_gone_at_once_or_when_the_caller_says),
+		cmocka_unit_test(evicted_pods_are_deleted_at_once_or_by_the_caller),
 		cmocka_unit_test(decisions_are_polled_and_their_tickets_answered),
-		cmocka_unit_test(deciding_stops_while_nobody_polls),
+		cmocka_unit_test(scheduling_pauses_while_decisions_are_not_polled),
 		cmocka_unit_test(decides_as_without_threads),
 		cmocka_unit_test(workloads_are_expanded_onto_nodes_of_the_same_text),
 		cmocka_unit_test(stopping_drains),
@@ -604,7 +604,7 @@ int main(void)
 		cmocka_unit_test(open_bindings_do_not_keep_a_handle),
 		cmocka_unit_test(a_waiting_call_returns_at_the_end),
 		cmocka_unit_test(wrong_options_are_refused),
-		cmocka_unit_test(many_threads_feed_ask_and_answer),
+		cmocka_unit_test(many_threads_feed_query_and_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

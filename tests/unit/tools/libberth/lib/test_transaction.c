@@ -19,7 +19,7 @@ static bool has_node(struct berth *berth, const char *name)
 	return node[0];
 }
 
-static void what_is_scheduled_is_pending_after_a_rollback(void **state)
+static void pods_scheduled_in_a_transaction_are_pending_after_a_rollback(void **state)
 {
 	struct berth *berth = make_with(NULL);
 	struct berth_pod_ref pods[2] = {{.name = "a"}, {.pod_namespace = "default", .name = "b"}};
@@ -115,7 +115,7 @@ static void a_drained_node_is_planned_and_then_carried_out(void **state)
 	berth_destroy(berth);
 }
 
-static void an_evicted_pod_comes_back(void **state)
+static void an_evicted_pod_is_restored(void **state)
 {
 	struct berth *berth = make_with(NULL);
 
@@ -213,10 +213,10 @@ static void nodes_and_pods_are_seen_as_the_transaction_has_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_scheduled_is_pending_after_a_rollback),
+		cmocka_unit_test(pods_scheduled_in_a_transaction_are_pending_after_a_rollback),
 		cmocka_unit_test(calls_that_schedule_or_delete_wait_for_the_end),
 		cmocka_unit_test(a_drained_node_is_planned_and_then_carried_out),
-		cmocka_unit_test(an_evicted_pod_comes_back),
+		cmocka_unit_test(an_evicted_pod_is_restored),
 		cmocka_unit_test(placements_keep_to_the_nodes_they_are_restricted_to),
 		cmocka_unit_test(nodes_and_pods_are_seen_as_the_transaction_has_them),
 	};

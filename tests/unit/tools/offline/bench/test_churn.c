@@ -81,13 +81,13 @@ static void what_is_recreated_is_made_anew_each_time(struct bt_spec_object objec
 	close_stage(&s);
 }
 
-static void a_namespace_is_made_anew_each_time(void **state)
+static void a_namespace_is_encoded_afresh_each_time(void **state)
 {
 	(void)state;
 	what_is_recreated_is_made_anew_each_time(named(BT_KIND_NAMESPACE, "Namespace"));
 }
 
-static void a_node_is_made_anew_each_time(void **state)
+static void a_node_is_encoded_afresh_each_time(void **state)
 {
 	(void)state;
 	what_is_recreated_is_made_anew_each_time(named(BT_KIND_NODE, "Node"));
@@ -107,8 +107,8 @@ static void a_name_that_is_there_is_not_made_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_namespace_is_made_anew_each_time),
-		cmocka_unit_test(a_node_is_made_anew_each_time),
+		cmocka_unit_test(a_namespace_is_encoded_afresh_each_time),
+		cmocka_unit_test(a_node_is_encoded_afresh_each_time),
 		cmocka_unit_test(a_name_that_is_there_is_not_made_again),
 	};
 

@@ -117,7 +117,7 @@ static void it_is_known_whether_objects_differ(void **state)
 	}
 }
 
-static void what_is_wrong_is_said_with_its_line(void **state)
+static void errors_have_their_line(void **state)
 {
 	(void)state;
 	refuse("a\nb: {{.Index", 2, "{{ has no }}");
@@ -169,7 +169,7 @@ int main(void)
 		cmocka_unit_test(arguments_may_be_calculated),
 		cmocka_unit_test(dashes_trim_and_comments_vanish),
 		cmocka_unit_test(it_is_known_whether_objects_differ),
-		cmocka_unit_test(what_is_wrong_is_said_with_its_line),
+		cmocka_unit_test(errors_have_their_line),
 		cmocka_unit_test(dividing_by_nothing_is_an_error_when_it_happens),
 	};
 

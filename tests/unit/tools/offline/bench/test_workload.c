@@ -261,7 +261,7 @@ static void malformed_files_are_refused(void **state)
 		"there is no dataBucket \"Perc42\"");
 }
 
-static void operations_say_what_they_lack(void **state)
+static void operations_with_missing_fields_are_rejected(void **state)
 {
 	static const struct {
 		const char *op, *wanted;
@@ -414,7 +414,7 @@ int main(void)
 		cmocka_unit_test_teardown(the_case_of_field_names_does_not_matter, forget),
 		cmocka_unit_test_teardown(unknown_words_are_refused_with_their_place, forget),
 		cmocka_unit_test_teardown(malformed_files_are_refused, forget),
-		cmocka_unit_test_teardown(operations_say_what_they_lack, forget),
+		cmocka_unit_test_teardown(operations_with_missing_fields_are_rejected, forget),
 		cmocka_unit_test_teardown(parameters_become_numbers, forget),
 		cmocka_unit_test_teardown(parameters_that_do_not_fit_are_refused, forget),
 		cmocka_unit_test_teardown(labels_filter_as_upstream, forget),

@@ -138,7 +138,7 @@ static struct bt_generate_options small(uint32_t profiles)
 	return options;
 }
 
-static void counts_are_as_asked_for(void **state)
+static void counts_are_as_configured(void **state)
 {
 	struct bt_generate_options options = small(BT_PROFILE_EVERYDAY);
 	struct seen seen = {0};
@@ -151,7 +151,7 @@ static void counts_are_as_asked_for(void **state)
 	assert_true(seen.kinds[BT_KIND_NAMESPACE] > 0);
 }
 
-static void pods_ask_for_about_nine_tenths_of_the_cpu(void **state)
+static void pods_request_about_nine_tenths_of_the_cpu(void **state)
 {
 	struct bt_generate_options options = small(BT_PROFILE_BASIC);
 	struct seen seen = {0};
@@ -163,7 +163,7 @@ static void pods_ask_for_about_nine_tenths_of_the_cpu(void **state)
 	assert_in_range(seen.cpu_requested * 100 / seen.cpu_total, 84, 95);
 }
 
-static void a_lower_load_makes_pods_ask_for_less(void **state)
+static void a_lower_load_makes_pods_request_less(void **state)
 {
 	struct bt_generate_options options = small(BT_PROFILE_BASIC);
 	struct seen seen = {0};
@@ -210,7 +210,7 @@ static void no_node_is_over_committed(void **state)
 	}
 }
 
-static void the_bound_share_is_as_asked_for(void **state)
+static void the_bound_share_is_as_configured(void **state)
 {
 	struct bt_generate_options options = small(BT_PROFILE_MIXED);
 	struct seen seen = {0};
@@ -240,7 +240,7 @@ static void each_profile_shows(void **state)
 	assert_int_equal(basic.kinds[BT_KIND_POD_DISRUPTION_BUDGET], 0);
 }
 
-static void devices_come_in_slices_and_each_claim_before_its_pod(void **state)
+static void devices_are_written_in_slices_and_each_claim_before_its_pod(void **state)
 {
 	struct bt_generate_options options = small(BT_PROFILE_DEVICES);
 	struct seen seen = {0};
@@ -305,7 +305,7 @@ static void gangs_to_be_preempted_are_bound_and_leave_as_one(void **state)
 	assert_int_equal(seen.together_n, seen.kinds[BT_KIND_POD_GROUP]);
 }
 
-static void racks_have_gpus_that_some_pods_ask_for(void **state)
+static void racks_have_gpus_that_some_pods_request(void **state)
 {
 	struct bt_generate_options options = small(BT_PROFILE_RACKS);
 	struct seen seen = {0};
@@ -376,19 +376,19 @@ static void profiles_are_a_list_of_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_are_as_asked_for),
-		cmocka_unit_test(pods_ask_for_about_nine_tenths_of_the_cpu),
+		cmocka_unit_test(counts_are_as_configured),
+		cmocka_unit_test(pods_request_about_nine_tenths_of_the_cpu),
 		cmocka_unit_test(the_same_seed_gives_the_same_and_another_does_not),
 		cmocka_unit_test(no_node_is_over_committed),
-		cmocka_unit_test(the_bound_share_is_as_asked_for),
+		cmocka_unit_test(the_bound_share_is_as_configured),
 		cmocka_unit_test(each_profile_shows),
-		cmocka_unit_test(devices_come_in_slices_and_each_claim_before_its_pod),
+		cmocka_unit_test(devices_are_written_in_slices_and_each_claim_before_its_pod),
 		cmocka_unit_test(every_member_of_a_gang_is_needed_and_there),
 		cmocka_unit_test(gangs_with_a_topology_want_a_rack_or_a_zone),
 		cmocka_unit_test(with_a_gang_size_every_pod_is_in_a_gang_of_it),
 		cmocka_unit_test(gangs_to_be_preempted_are_bound_and_leave_as_one),
-		cmocka_unit_test(a_lower_load_makes_pods_ask_for_less),
-		cmocka_unit_test(racks_have_gpus_that_some_pods_ask_for),
+		cmocka_unit_test(a_lower_load_makes_pods_request_less),
+		cmocka_unit_test(racks_have_gpus_that_some_pods_request),
 		cmocka_unit_test(resized_pods_are_bound_and_granted_half),
 		cmocka_unit_test(the_taker_can_stop),
 		cmocka_unit_test(odd_sizes_are_fine),

@@ -45,7 +45,7 @@ static size_t convert(struct bt_str text, enum bt_format format, enum bt_doc_sty
 	"\"spec\":{\"priority\":-5,\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":"    \
 	"\"100m\"}}}]}}"
 
-static void yaml_says_the_same_as_json(void **state)
+static void yaml_decodes_as_json(void **state)
 {
 	struct bt_buf json = {0}, yaml = {0}, again = {0};
 
@@ -110,7 +110,7 @@ static void a_stream_without_objects_is_valid(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(yaml_says_the_same_as_json),
+		cmocka_unit_test(yaml_decodes_as_json),
 		cmocka_unit_test(json_is_one_list_with_an_object_a_line),
 		cmocka_unit_test(yaml_is_a_document_an_object),
 		cmocka_unit_test(a_stream_without_objects_is_valid),

@@ -104,7 +104,7 @@ static uint64_t conflicts(const struct bt_live_numbers *numbers, const char *nam
 	return 0;
 }
 
-static void a_pipeline_says_where_pods_are(void **state)
+static void a_pipeline_reports_where_pods_wait(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	struct bt_live_numbers numbers = {.label = ""};
@@ -145,7 +145,7 @@ static void conflicts_are_counted_by_kind(void **state)
 	lab_end(&lab);
 }
 
-static void rings_say_how_full_they_are(void **state)
+static void rings_report_their_fill(void **state)
 {
 	struct lab lab = {.now_ns = 1};
 	struct bt_live_numbers numbers = {.label = ""};
@@ -224,9 +224,9 @@ int main(void)
 		cmocka_unit_test(every_stage_measures_each_of_what_it_does),
 		cmocka_unit_test(a_wait_is_by_the_engines_clock),
 		cmocka_unit_test(nothing_is_measured_unless_wanted),
-		cmocka_unit_test(a_pipeline_says_where_pods_are),
+		cmocka_unit_test(a_pipeline_reports_where_pods_wait),
 		cmocka_unit_test(conflicts_are_counted_by_kind),
-		cmocka_unit_test(rings_say_how_full_they_are),
+		cmocka_unit_test(rings_report_their_fill),
 		cmocka_unit_test(the_calling_thread_runs_and_uses_time),
 		cmocka_unit_test(threads_of_a_pipeline_are_distinguished),
 	};

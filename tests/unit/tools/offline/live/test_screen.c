@@ -97,7 +97,7 @@ static void handlers_are_those_from_before_once_it_ends(void **state)
 	signal(SIGHUP, SIG_DFL);
 }
 
-static void what_is_no_terminal_does_not_work_and_has_the_usual_size(void **state)
+static void a_file_is_no_terminal_and_has_the_default_size(void **state)
 {
 	(void)state;
 	assert_false(bt_screen_works(ends[1]));
@@ -114,7 +114,7 @@ int main(void)
 		PIPE_TEST(a_screen_without_a_picture_has_nothing_to_restore),
 		PIPE_TEST(a_signal_that_ends_the_program_restores_the_content_first),
 		PIPE_TEST(handlers_are_those_from_before_once_it_ends),
-		PIPE_TEST(what_is_no_terminal_does_not_work_and_has_the_usual_size),
+		PIPE_TEST(a_file_is_no_terminal_and_has_the_default_size),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,7 @@ static void a_low_terminal_shows_the_first_lines(void **state)
 	bt_buf_fini(&text);
 }
 
-static void colours_come_only_when_wanted(void **state)
+static void colours_are_used_only_when_enabled(void **state)
 {
 	const struct bt_live_numbers now = some_numbers();
 	struct bt_buf plain = draw(&now, NULL, 80, 24, false), colored = draw(&now, NULL, 80, 24, true);
@@ -217,7 +217,7 @@ static void without_a_known_total_there_is_no_bar(void **state)
 	assert_says(&now, NULL, "progress   25,000 pods\r\n");
 }
 
-static void what_will_take_longer_than_life_has_no_eta(void **state)
+static void absurdly_long_runs_have_no_eta(void **state)
 {
 	struct bt_live_numbers now = some_numbers();
 
@@ -236,7 +236,7 @@ static void more_than_all_is_all(void **state)
 	assert_says(&now, NULL, "] 100 %   300,000 of 100,000 pods   ETA 00:00\r\n");
 }
 
-static void numbers_as_large_as_they_come_are_drawn(void **state)
+static void the_largest_numbers_are_drawn(void **state)
 {
 	struct bt_live_numbers now = some_numbers();
 
@@ -273,7 +273,7 @@ static void nothing_at_all_is_drawn_too(void **state)
 	assert_says(&now, NULL, "conflicts  none\r\n");
 }
 
-static void the_line_says_how_far_it_is(void **state)
+static void the_progress_line_shows_the_share(void **state)
 {
 	struct bt_live_numbers before = some_numbers(), now = before;
 	struct bt_buf text = {0};
@@ -294,17 +294,17 @@ int main(void)
 		cmocka_unit_test(no_size_makes_it_larger_than_the_terminal),
 		cmocka_unit_test(a_narrow_terminal_goes_on_on_the_next_line),
 		cmocka_unit_test(a_low_terminal_shows_the_first_lines),
-		cmocka_unit_test(colours_come_only_when_wanted),
+		cmocka_unit_test(colours_are_used_only_when_enabled),
 		cmocka_unit_test(rates_are_those_since_the_look_before),
 		cmocka_unit_test(a_count_that_fell_has_no_rate),
 		cmocka_unit_test(a_moment_that_is_no_later_has_no_rate),
 		cmocka_unit_test(without_a_known_total_there_is_no_bar),
-		cmocka_unit_test(what_will_take_longer_than_life_has_no_eta),
+		cmocka_unit_test(absurdly_long_runs_have_no_eta),
 		cmocka_unit_test(more_than_all_is_all),
-		cmocka_unit_test(numbers_as_large_as_they_come_are_drawn),
+		cmocka_unit_test(the_largest_numbers_are_drawn),
 		cmocka_unit_test(stages_without_a_measurement_are_left_out),
 		cmocka_unit_test(nothing_at_all_is_drawn_too),
-		cmocka_unit_test(the_line_says_how_far_it_is),
+		cmocka_unit_test(the_progress_line_shows_the_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void mean_pod_is_over_placed_and_waiting_pods(void **state)
 	end(&c);
 }
 
-static void what_average_pods_cannot_use_is_stranded(void **state)
+static void resources_that_average_pods_cannot_use_are_stranded(void **state)
 {
 	/* a: cpu is the limit, half of the memory is left; b: the number of pods; c: nothing is left. */
 	const struct bt_mean_pod mean = {1000, 1 << 30};
@@ -101,7 +101,7 @@ static void what_average_pods_cannot_use_is_stranded(void **state)
 	end(&c);
 }
 
-static void what_nobody_asks_for_is_neither_full_nor_stranded(void **state)
+static void unrequested_resources_are_neither_full_nor_stranded(void **state)
 {
 	const struct bt_mean_pod mean = {1000, 0};
 	struct bt_quality q;
@@ -170,7 +170,7 @@ static void domains_that_the_pod_may_not_enter_do_not_count(void **state)
 	end(&c);
 }
 
-static void nodes_with_taints_count_as_the_constraint_says(void **state)
+static void nodes_with_taints_count_by_the_constraints_policy(void **state)
 {
 	static const char *const policies[] = {"Ignore", "Honor"};
 
@@ -207,12 +207,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mean_pod_is_over_placed_and_waiting_pods),
-		cmocka_unit_test(what_average_pods_cannot_use_is_stranded),
-		cmocka_unit_test(what_nobody_asks_for_is_neither_full_nor_stranded),
+		cmocka_unit_test(resources_that_average_pods_cannot_use_are_stranded),
+		cmocka_unit_test(unrequested_resources_are_neither_full_nor_stranded),
 		cmocka_unit_test(pods_are_counted_by_where_they_are),
 		cmocka_unit_test(a_skew_above_the_limit_is_a_violation_and_counts_once),
 		cmocka_unit_test(domains_that_the_pod_may_not_enter_do_not_count),
-		cmocka_unit_test(nodes_with_taints_count_as_the_constraint_says),
+		cmocka_unit_test(nodes_with_taints_count_by_the_constraints_policy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void a_placed_pod_has_its_node_and_no_message(void **state)
 	end(&t);
 }
 
-static void a_refused_pod_has_no_node_and_says_why(void **state)
+static void a_refused_pod_has_no_node_and_a_reason(void **state)
 {
 	struct trial t = begin(state);
 	struct log log;
@@ -152,7 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_placed_pod_has_its_node_and_no_message),
-		FIXTURE_TEST(a_refused_pod_has_no_node_and_says_why),
+		FIXTURE_TEST(a_refused_pod_has_no_node_and_a_reason),
 		FIXTURE_TEST(victims_are_listed_that_go_because_of_the_decision),
 		FIXTURE_TEST(victims_that_were_going_before_are_not_listed_again),
 		FIXTURE_TEST(pods_that_are_gated_or_skipped_have_no_line),

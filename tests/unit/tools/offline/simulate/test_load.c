@@ -34,7 +34,7 @@ static bool count(void *context, const struct bt_object *object)
 	return made->node_n + made->pod_n < made->limit;
 }
 
-static void the_default_input_is_what_its_description_says(void **state)
+static void the_default_input_matches_its_description(void **state)
 {
 	struct made made = {.limit = SIZE_MAX};
 	struct command_line line;
@@ -68,7 +68,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_named_in_their_order),
-		cmocka_unit_test(the_default_input_is_what_its_description_says),
+		cmocka_unit_test(the_default_input_matches_its_description),
 		cmocka_unit_test(the_default_input_ends_when_no_more_is_wanted),
 	};
 

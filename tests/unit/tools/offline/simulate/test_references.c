@@ -56,7 +56,7 @@ static void missing_claims_are_counted_once_and_their_pods_each(void **state)
 	bt_references_fini(&references);
 }
 
-static void an_object_may_come_after_what_refers_to_it(void **state)
+static void an_object_may_follow_objects_that_refer_to_it(void **state)
 {
 	struct bt_references references = {0};
 
@@ -141,7 +141,7 @@ static void csi_volumes_want_one_csi_node_at_least(void **state)
 	bt_references_fini(&references);
 }
 
-static void rows_come_in_the_order_of_kinds_up_to_a_limit(void **state)
+static void rows_are_in_the_order_of_kinds_up_to_a_limit(void **state)
 {
 	struct bt_references references = {0};
 	struct bt_missing missing[2];
@@ -158,14 +158,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(missing_claims_are_counted_once_and_their_pods_each),
-		FIXTURE_TEST(an_object_may_come_after_what_refers_to_it),
+		FIXTURE_TEST(an_object_may_follow_objects_that_refer_to_it),
 		FIXTURE_TEST(a_pod_on_a_node_refers_to_nothing),
 		FIXTURE_TEST(an_ephemeral_volume_has_a_claim_of_the_pods_name),
 		FIXTURE_TEST(a_bound_claim_refers_to_its_volume_and_not_to_its_class),
 		FIXTURE_TEST(an_unbound_claim_refers_to_its_class),
 		FIXTURE_TEST(of_owners_the_controller_alone_counts),
 		FIXTURE_TEST(csi_volumes_want_one_csi_node_at_least),
-		FIXTURE_TEST(rows_come_in_the_order_of_kinds_up_to_a_limit),
+		FIXTURE_TEST(rows_are_in_the_order_of_kinds_up_to_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

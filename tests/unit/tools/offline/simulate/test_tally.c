@@ -50,7 +50,7 @@ static void attempts_fall_into_buckets_and_waits_are_those_of_pods_that_waited(v
 	end(&t);
 }
 
-static void a_preemption_is_in_vain_unless_its_pod_comes_to_its_node(void **state)
+static void a_preemption_fails_unless_its_pod_is_bound_to_the_nominated_node(void **state)
 {
 	struct trial t = begin(state);
 	struct bt_simulate_tally tally = {.engine = t.engine};
@@ -80,7 +80,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(attempts_fall_into_buckets_and_waits_are_those_of_pods_that_waited),
-		FIXTURE_TEST(a_preemption_is_in_vain_unless_its_pod_comes_to_its_node),
+		FIXTURE_TEST(a_preemption_fails_unless_its_pod_is_bound_to_the_nominated_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@
 #define PODS  50
 #define STEPS 20000
 
-static void ends_come_by_time_and_then_as_they_were_said(void **state)
+static void terminations_are_ordered_by_time_and_then_by_insertion(void **state)
 {
 	struct bt_terminations ends = {0};
 
@@ -60,7 +60,7 @@ static void a_pod_that_has_gone_does_not_end(void **state)
 	bt_terminations_fini(&ends);
 }
 
-static void an_end_said_anew_counts_once(void **state)
+static void an_end_that_is_set_twice_counts_once(void **state)
 {
 	struct bt_terminations ends = {0};
 
@@ -89,7 +89,7 @@ static uint32_t first_of(const int64_t *at, const uint64_t *order)
 	return first;
 }
 
-static void random_ends_come_as_a_list_would_give_them(void **state)
+static void random_terminations_match_a_sorted_list(void **state)
 {
 	uint64_t seed = seed_or(1);
 	struct bt_terminations ends = {0};
@@ -130,10 +130,10 @@ static void random_ends_come_as_a_list_would_give_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ends_come_by_time_and_then_as_they_were_said),
+		cmocka_unit_test(terminations_are_ordered_by_time_and_then_by_insertion),
 		cmocka_unit_test(a_pod_that_has_gone_does_not_end),
-		cmocka_unit_test(an_end_said_anew_counts_once),
-		cmocka_unit_test(random_ends_come_as_a_list_would_give_them),
+		cmocka_unit_test(an_end_that_is_set_twice_counts_once),
+		cmocka_unit_test(random_terminations_match_a_sorted_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void a_date_is_one_of_RFC_3339(void **state)
 	assert_true(bt_virtual_time_parse("2115-01-01T00:00:00Z", &moment));
 }
 
-static void what_is_no_moment_is_refused(void **state)
+static void invalid_times_are_rejected(void **state)
 {
 	static const char *const odd[] = {"", " ", "s", "-1", "+1", "1x", "1 s", "1h2", "1.2.3s", ".", "1e3",
 		"0x10", "inf", "nan", "1d", "2026-01-01", "1969-12-31T23:59:59Z", "2200-01-01T00:00:00Z",
@@ -115,7 +115,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_duration_has_numbers_and_units),
 		cmocka_unit_test(a_date_is_one_of_RFC_3339),
-		cmocka_unit_test(what_is_no_moment_is_refused),
+		cmocka_unit_test(invalid_times_are_rejected),
 		cmocka_unit_test(a_speed_is_a_plain_number),
 		cmocka_unit_test(sums_stay_in_range),
 		cmocka_unit_test(without_a_speed_time_takes_no_time),

@@ -64,7 +64,7 @@ static void nodes_offer_gpus_whole_and_in_thousandths(void **state)
 	bt_trace_fini(&trace);
 }
 
-static void pods_come_in_order_of_creation_with_times_and_gpu_shares(void **state)
+static void pods_are_in_order_of_creation_with_times_and_gpu_shares(void **state)
 {
 	struct bt_openb_reader reader = {0};
 	struct bt_trace trace = {0};
@@ -194,7 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_offer_gpus_whole_and_in_thousandths),
-		cmocka_unit_test(pods_come_in_order_of_creation_with_times_and_gpu_shares),
+		cmocka_unit_test(pods_are_in_order_of_creation_with_times_and_gpu_shares),
 		cmocka_unit_test(wrong_rows_are_reported_with_place_and_remedy_and_skipped),
 		cmocka_unit_test(a_file_that_is_no_trace_is_refused),
 		cmocka_unit_test(columns_are_found_by_name_in_any_order),

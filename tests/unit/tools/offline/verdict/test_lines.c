@@ -83,7 +83,7 @@ static void each_line_has_its_answer_in_order(void **state)
 	assert_string_equal(outcome.errors, "");
 }
 
-static void a_wrong_line_is_said_with_its_number_and_the_next_ones_are_answered(void **state)
+static void a_wrong_line_is_reported_by_number_and_later_lines_are_answered(void **state)
 {
 	(void)state;
 	const struct outcome outcome = run("1\n\n\"x\"\n13\n2\n");
@@ -95,7 +95,7 @@ static void a_wrong_line_is_said_with_its_number_and_the_next_ones_are_answered(
 	assert_non_null(strstr(outcome.errors, ":4: unlucky; take another one"));
 }
 
-static void a_line_that_is_no_json_is_said(void **state)
+static void a_line_that_is_not_json_is_reported(void **state)
 {
 	(void)state;
 	const struct outcome outcome = run("{\n\xff\n5\n");
@@ -141,8 +141,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_line_has_its_answer_in_order),
-		cmocka_unit_test(a_wrong_line_is_said_with_its_number_and_the_next_ones_are_answered),
-		cmocka_unit_test(a_line_that_is_no_json_is_said),
+		cmocka_unit_test(a_wrong_line_is_reported_by_number_and_later_lines_are_answered),
+		cmocka_unit_test(a_line_that_is_not_json_is_reported),
 		cmocka_unit_test(a_file_without_documents_is_wrong),
 		cmocka_unit_test(an_interruption_keeps_complete_answers),
 	};

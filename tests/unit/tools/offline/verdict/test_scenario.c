@@ -94,7 +94,7 @@ static void a_foreign_scheduler_is_named(void **state)
 		"no profile is named \\\"other\\\"");
 }
 
-static void a_name_taken_twice_is_said(void **state)
+static void a_duplicate_name_is_reported(void **state)
 {
 	(void)state;
 	assert_says(SCENARIO(POD("") "," POD(""), ""), "Pod default/a: exists");
@@ -129,7 +129,7 @@ static void feature_gates_are_taken(void **state)
 	"{\"volumeID\":\"aws://z/odd\"}}]"
 
 /* A node that fails the cycle keeps the verdicts of the nodes before it. */
-static void nodes_come_in_the_order_of_their_names(void **state)
+static void nodes_are_in_the_order_of_their_names(void **state)
 {
 	(void)state;
 	assert_says(
@@ -144,10 +144,10 @@ int main(void)
 		cmocka_unit_test(objects_and_pending_are_needed),
 		cmocka_unit_test(a_pending_pod_must_be_there),
 		cmocka_unit_test(a_foreign_scheduler_is_named),
-		cmocka_unit_test(a_name_taken_twice_is_said),
+		cmocka_unit_test(a_duplicate_name_is_reported),
 		cmocka_unit_test(a_bad_configuration_fails_every_pod),
 		cmocka_unit_test(feature_gates_are_taken),
-		cmocka_unit_test(nodes_come_in_the_order_of_their_names),
+		cmocka_unit_test(nodes_are_in_the_order_of_their_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
