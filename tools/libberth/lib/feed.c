@@ -268,13 +268,10 @@ static enum berth_status begin_job(struct berth *berth, unsigned flags, enum fee
 		status = bt_lib_fail(berth, BERTH_INVALID, "there is no such flag: 0x%x", flags);
 	} else if (out && out->size < sizeof(*out)) {
 		status = bt_lib_fail(berth, BERTH_INVALID, "out's size is wrong: use BERTH_INIT on it first");
+	} else if (reading != READ_APPLY) {
+		status = bt_lib_check_cycles(lib);
 	}
 	if (status != BERTH_OK) {
-		bt_lib_end_feeding(lib);
-		return status;
-	}
-	if (reading != READ_APPLY && bt_lib_in_transaction(lib)) {
-		status = bt_lib_check_cycles(lib);
 		bt_lib_end_feeding(lib);
 		return status;
 	}
