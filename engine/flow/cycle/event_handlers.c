@@ -200,16 +200,6 @@ static void take_provision(struct bt_engine *engine, const struct bt_object *obj
 	}
 }
 
-static struct bt_group_terms terms_of(const struct bt_pod_group_object *object)
-{
-	return (struct bt_group_terms){.priority = object->priority,
-		.together = object->together,
-		.has_constraints = object->has_constraints,
-		.constrained = object->topology_keys.n > 0,
-		.has_policy = object->preemption_policy.len > 0,
-		.never_preempts = bt_str_is(object->preemption_policy, "Never")};
-}
-
 /* Updates the queue for a new or changed group, before its event is handled. If this was the last missing
  * object, the pods below it are complete. */
 static void queue_pod_group(struct bt_engine *engine, uint32_t number, bool known)
@@ -235,32 +225,14 @@ static bool apply_pod_group(struct bt_engine *engine, const struct bt_delta *del
 {
 	const struct bt_pod_group_object *object = &delta->object.object->pod_group;
 	struct bt_pod_groups *groups = &engine->groups;
-	bool known = delta->kind == BT_KIND_COMPOSITE_POD_GROUP
-			     ? bt_pod_groups_apply_composite(groups, delta->namespace_, delta->name,
-				       object->gang, object->min_count)
-			     : bt_pod_groups_apply(groups, delta->namespace_, delta->name, object->gang,
-				       object->min_count);
-	const struct bt_group_terms terms = terms_of(object);
-	uint32_t number = bt_pod_groups_number(groups, group_of(engine, delta));
-	struct bt_intern *intern = engine->cache->dictionary->intern;
-	uint32_t topology_key = object->topology_keys.n
-					? bt_intern_hold(intern, object->topology_keys.items[0])
-					: BT_NAME_NONE;
-	uint32_t uid = bt_intern_hold(intern, object->meta.uid);
+	bool known = bt_pod_groups_apply_object(
+		groups, delta->kind == BT_KIND_COMPOSITE_POD_GROUP, delta->namespace_, delta->name, object);
 
-	bt_pod_groups_set_terms(groups, number, &terms);
-	bt_pod_groups_set_topology(groups, number, topology_key);
-	bt_pod_groups_set_uid(groups, number, uid);
-	bt_intern_release(intern, topology_key);
-	bt_intern_release(intern, uid);
-	if (!known) {
-		bt_pod_groups_place(groups, number, object->parent, object->meta.creation_ns);
-	}
 	if (delta->kind != BT_KIND_COMPOSITE_POD_GROUP) {
 		bt_devices_apply_group(engine->cache->devices, object);
 	}
 	if (bt_pod_groups_whole(groups)) {
-		queue_pod_group(engine, number, known);
+		queue_pod_group(engine, bt_pod_groups_number(groups, group_of(engine, delta)), known);
 	}
 	return known;
 }

@@ -78,6 +78,9 @@ static bool is_valid(const struct bt_group_attempt *a, const struct bt_pod *firs
 			a->engine, pod->signature->scheduler_name, first->signature->scheduler_name, text);
 		return false;
 	}
+	if (!bt_pod_groups_whole(&a->engine->groups)) {
+		return true;
+	}
 	if (pod->priority != a->group->terms.priority) {
 		bt_buf_printf(text,
 			"all pods in a single pod group should have the same priority as the pod group's "
@@ -558,7 +561,7 @@ static enum bt_group_fit place_all(void *context, struct bt_group_preemption *ou
 	struct bt_group_attempt trial = *a;
 
 	if (a->group->composite) {
-		return bt_group_tree_place(a, out);
+		return bt_group_tree_place(a, out, false);
 	}
 	return bt_pod_groups_have_placements(&a->engine->groups) ? place_in_placements(a, out)
 								 : bt_group_attempt_place(&trial, out, false);
@@ -721,8 +724,8 @@ static void decide_valid(struct bt_group_attempt *a)
 	a->result = before;
 }
 
-void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,
-	const struct bt_group_watch *watch, uint32_t *out_culprit)
+static struct bt_group_attempt attempt_of(struct bt_engine *engine, struct bt_group_cycle *cycle,
+	uint32_t pod_ix, const struct bt_group_watch *watch)
 {
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
 	struct bt_group_attempt a = {.engine = engine,
@@ -734,8 +737,16 @@ void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cy
 		.group = bt_pod_groups_root(&engine->groups,
 			bt_pod_groups_find(&engine->groups, signature->namespace_, signature->pod_group))};
 
-	BT_INVARIANT(a.group && a.group->known);
+	BT_REQUIRE(a.group && a.group->known);
 	a.number = bt_pod_groups_number(&engine->groups, a.group);
+	return a;
+}
+
+void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,
+	const struct bt_group_watch *watch, uint32_t *out_culprit)
+{
+	struct bt_group_attempt a = attempt_of(engine, cycle, pod_ix, watch);
+
 	take_members(&a, pod_ix);
 	const struct bt_group_member *first = bt_group_first_decided(cycle);
 	if (!first) {
@@ -749,4 +760,53 @@ void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cy
 	bt_queue_end_group(engine->queue, a.number, a.result, engine->options.groups_by_events,
 		bt_scheduling_clock_now(&engine->clock));
 	*out_culprit = a.culprit;
+}
+
+/* ---- without a cycle ---- */
+
+/* Lists the pods as members. Returns: whether the group may have them. */
+static bool take_pods(struct bt_group_attempt *a, const uint32_t *pod_ixs, uint32_t n)
+{
+	struct bt_group_cycle *cycle = a->cycle;
+
+	cycle->member_n = cycle->preemption.place_n = 0;
+	bt_buf_clear(&cycle->text);
+	bt_buf_clear(&cycle->preemption.text);
+	for (uint32_t i = 0; i < n; i++) {
+		BT_REQUIRE(pod_of(a, pod_ixs[i])->state == BT_POD_QUEUED);
+		bt_group_cycle_add(cycle, a->engine, pod_ixs[i]);
+	}
+	a->to = n;
+	cycle->node_n = 0;
+	bt_group_tree_begin(a);
+	return all_are_valid(a, pod_of(a, pod_ixs[0]));
+}
+
+enum bt_group_fit bt_engine_try_group(struct bt_engine *engine, const uint32_t *pod_ixs, uint32_t n,
+	uint32_t *out_held, uint32_t *out_held_n, struct bt_buf *out_text)
+{
+	struct bt_group_cycle *cycle = &engine->group_cycle;
+	const struct bt_group_preemption *tried = &cycle->preemption;
+
+	BT_REQUIRE(n > 0 && !cycle->on && bt_engine_in_group(engine, pod_ixs[0]));
+	struct bt_group_attempt a = attempt_of(engine, cycle, pod_ixs[0], NULL);
+	*out_held_n = 0;
+	if (!take_pods(&a, pod_ixs, n)) {
+		bt_buf_str(out_text, bt_buf_view(&cycle->text));
+		return BT_GROUP_UNFIT;
+	}
+	cycle->on = true;
+	enum bt_group_fit fit = bt_group_tree_place(&a, &cycle->preemption, true);
+	cycle->on = false;
+	if (fit != BT_GROUP_FITS) {
+		bt_buf_str(out_text, bt_buf_view(&tried->text));
+		return fit;
+	}
+	for (size_t i = 0; i < tried->place_n; i++) {
+		if (pod_of(&a, tried->places[i].pod_ix)->state == BT_POD_ASSUMED) {
+			out_held[(*out_held_n)++] = tried->places[i].pod_ix;
+		}
+	}
+	BT_INVARIANT(*out_held_n > 0 && *out_held_n <= n);
+	return fit;
 }

@@ -94,8 +94,10 @@ void bt_group_tree_begin(struct bt_group_attempt *a);
 /* Decides the tree. */
 void bt_group_tree_decide(struct bt_group_attempt *a);
 
-/* bt_group_preempt_request.fits of a tree. */
-enum bt_group_fit bt_group_tree_place(const struct bt_group_attempt *a, struct bt_group_preemption *out);
+/* bt_group_preempt_request.fits of a tree, or of a PodGroup, which is a tree of one. With stay the members
+ * that have nodes remain held if it fits. */
+enum bt_group_fit bt_group_tree_place(
+	const struct bt_group_attempt *a, struct bt_group_preemption *out, bool stay);
 
 /* Appends PodGroupPostFilter's part of the cycle's text, from an offset on, to the messages of all groups. */
 void bt_group_tree_append(struct bt_group_attempt *a, size_t from);

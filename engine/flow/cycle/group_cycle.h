@@ -255,5 +255,16 @@ enum bt_preempt_outcome bt_engine_group_post_filter(
 void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,
 	const struct bt_group_watch *watch, uint32_t *out_culprit);
 
+/*
+ * A node for each pod of a group in the present state, without a cycle: as bt_engine_attempt_group decides
+ * them in that order, without PodGroupPostFilter. Those with a node stay held (bt_group_release); out_held,
+ * with room for n, gets them in the order in which they were placed.
+ * Returns: BT_GROUP_FITS: the group is scheduled, though pods that it does not need may have no node; else
+ *          none is held, and out_text gets the reason.
+ * Requires: the pods wait in the ledger, and are of one known group or tree; n > 0; no cycle is under way.
+ */
+enum bt_group_fit bt_engine_try_group(struct bt_engine *engine, const uint32_t *pod_ixs, uint32_t n,
+	uint32_t *out_held, uint32_t *out_held_n, struct bt_buf *out_text);
+
 void bt_engine_join_group(struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix);

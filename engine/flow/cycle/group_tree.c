@@ -542,13 +542,16 @@ void bt_group_tree_append(struct bt_group_attempt *a, size_t from)
 	}
 }
 
-enum bt_group_fit bt_group_tree_place(const struct bt_group_attempt *a, struct bt_group_preemption *out)
+enum bt_group_fit bt_group_tree_place(
+	const struct bt_group_attempt *a, struct bt_group_preemption *out, bool stay)
 {
 	struct bt_group_attempt trial = *a;
 	struct tree_attempt t = {.whole = &trial, .nodes = copy_nodes(a->cycle), .out = out};
 	enum bt_placement_fit fit = decide_root(&t);
 
-	bt_group_attempt_release(a, out, 0);
+	if (!stay || fit != BT_PLACEMENT_FITS) {
+		bt_group_attempt_release(a, out, 0);
+	}
 	bt_buf_clear(&out->text);
 	bt_buf_str(&out->text, bt_buf_view(&t.nodes[0].text));
 	if (fit == BT_PLACEMENT_FAILS) {

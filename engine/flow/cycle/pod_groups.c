@@ -346,6 +346,42 @@ static enum bt_status pod_groups_remove(struct bt_pod_groups *groups, struct bt_
 	return BT_OK;
 }
 
+static struct bt_group_terms terms_of(const struct bt_pod_group_object *object)
+{
+	return (struct bt_group_terms){.priority = object->priority,
+		.together = object->together,
+		.has_constraints = object->has_constraints,
+		.constrained = object->topology_keys.n > 0,
+		.has_policy = object->preemption_policy.len > 0,
+		.never_preempts = bt_str_is(object->preemption_policy, "Never")};
+}
+
+bool bt_pod_groups_apply_object(struct bt_pod_groups *groups, bool composite, uint32_t namespace_,
+	uint32_t name, const struct bt_pod_group_object *object)
+{
+	BT_REQUIRE(groups->intern);
+	bool known = composite
+			     ? bt_pod_groups_apply_composite(
+				       groups, namespace_, name, object->gang, object->min_count)
+			     : bt_pod_groups_apply(groups, namespace_, name, object->gang, object->min_count);
+	const struct bt_group_terms terms = terms_of(object);
+	uint32_t number = pod_groups_find(groups, namespace_, name, composite)->number;
+	uint32_t topology_key = object->topology_keys.n
+					? bt_intern_hold(groups->intern, object->topology_keys.items[0])
+					: BT_NAME_NONE;
+	uint32_t uid = bt_intern_hold(groups->intern, object->meta.uid);
+
+	bt_pod_groups_set_terms(groups, number, &terms);
+	bt_pod_groups_set_topology(groups, number, topology_key);
+	bt_pod_groups_set_uid(groups, number, uid);
+	bt_intern_release(groups->intern, topology_key);
+	bt_intern_release(groups->intern, uid);
+	if (!known) {
+		bt_pod_groups_place(groups, number, object->parent, object->meta.creation_ns);
+	}
+	return known;
+}
+
 enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
 	return pod_groups_remove(groups, pod_groups_find(groups, namespace_, name, false));

@@ -141,6 +141,12 @@ bool bt_pod_groups_apply(
 bool bt_pod_groups_apply_composite(
 	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count);
 
+/* Applies the object of a PodGroup or a composite: its policy, terms, UID, topology key and, if it is new,
+ * its place in its tree. Returns: whether it existed before. Requires: for a composite,
+ * bt_pod_groups_have_trees. */
+bool bt_pod_groups_apply_object(struct bt_pod_groups *groups, bool composite, uint32_t namespace_,
+	uint32_t name, const struct bt_pod_group_object *object);
+
 /* Places a new group in its tree: its parent's name ("": none) and its creation time, by which siblings are
  * ordered. Ignored without trees. */
 void bt_pod_groups_place(

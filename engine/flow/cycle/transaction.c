@@ -34,8 +34,7 @@ const struct bt_pod *bt_transaction_pod(const struct bt_engine *engine, uint32_t
 
 /* ---- records ---- */
 
-/* Appends a record. Unused records keep the memory of their ports. */
-static struct bt_transaction_record *new_record(
+struct bt_transaction_record *bt_transaction_record(
 	struct bt_engine *engine, enum bt_record_kind kind, uint32_t pod_ix)
 {
 	struct bt_transactions *t = &engine->transactions;
@@ -184,6 +183,18 @@ static void undo_added(struct bt_engine *engine, const struct bt_transaction_rec
 	}
 }
 
+/* Its pods have been removed. */
+static void undo_group(struct bt_engine *engine, const struct bt_transaction_record *record)
+{
+	enum bt_status status =
+		record->group.composite
+			? bt_pod_groups_remove_composite(
+				  &engine->groups, record->group.namespace_, record->group.name)
+			: bt_pod_groups_remove(&engine->groups, record->group.namespace_, record->group.name);
+
+	BT_INVARIANT(status == BT_OK);
+}
+
 static void undo(struct bt_engine *engine, struct bt_transaction_record *record)
 {
 	switch (record->kind) {
@@ -202,6 +213,9 @@ static void undo(struct bt_engine *engine, struct bt_transaction_record *record)
 		if (!record->node.kept) {
 			bt_node_desc_defer(record->node.change.new);
 		}
+		break;
+	case BT_RECORD_GROUP:
+		undo_group(engine, record);
 		break;
 	}
 }
@@ -309,7 +323,7 @@ enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, 
 		behind = bt_ledger_previous(ledger, pod_ix);
 	}
 	bt_group_hold(engine, plan, pod_ix, node_ix);
-	struct bt_transaction_record *record = new_record(engine, BT_RECORD_PLACED, pod_ix);
+	struct bt_transaction_record *record = bt_transaction_record(engine, BT_RECORD_PLACED, pod_ix);
 	record->placed.nominated_ix = nominated_ix;
 	record->placed.behind = behind;
 	record->placed.cycle_n = engine->counts.cycle_n;
@@ -321,7 +335,7 @@ enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, 
 static enum bt_status add_to_ledger(struct bt_engine *engine, const struct bt_pod *pod, uint32_t *out_pod_ix)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
-	struct bt_transaction_record *record = new_record(engine, BT_RECORD_ADDED, BT_NO_POD);
+	struct bt_transaction_record *record = bt_transaction_record(engine, BT_RECORD_ADDED, BT_NO_POD);
 
 	if (BT_UNLIKELY(pod->signature->port_n) && pod->node_ix != BT_NO_NODE) {
 		bt_ledger_save_ports(ledger, pod->node_ix, &record->ports);
@@ -412,7 +426,7 @@ static struct bt_transaction_record *record_presence(
 	struct bt_engine *engine, enum bt_record_kind kind, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_transaction_pod(engine, pod_ix);
-	struct bt_transaction_record *record = new_record(engine, kind, pod_ix);
+	struct bt_transaction_record *record = bt_transaction_record(engine, kind, pod_ix);
 
 	if (BT_UNLIKELY(pod->signature->port_n)) {
 		bt_ledger_save_ports(engine->cache->ledger, pod->node_ix, &record->ports);
@@ -446,7 +460,7 @@ bool bt_transaction_has_evicted(const struct bt_engine *engine, uint32_t pod_ix)
 
 static uint32_t change_node(struct bt_engine *engine, uint32_t name, const struct bt_node_desc *desc)
 {
-	struct bt_transaction_record *record = new_record(engine, BT_RECORD_NODE, BT_NO_POD);
+	struct bt_transaction_record *record = bt_transaction_record(engine, BT_RECORD_NODE, BT_NO_POD);
 
 	record->node.kept = false;
 	bt_node_change_make(engine->cache, name, desc, &record->node.change);

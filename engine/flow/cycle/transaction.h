@@ -17,12 +17,12 @@
  *
  * The clock does not advance in a transaction. No PostFilter runs, so nothing is preempted or nominated;
  * Permit and PreEnqueue do not run, and pods of a PodGroup are placed one by one, except by
- * bt_transaction_place_workload. A victim's ResourceClaims
+ * bt_transaction_place_workload and bt_transaction_place_group. A victim's ResourceClaims
  * stay allocated.
  *
  * Context: the scheduling thread, between cycles; while a transaction is open, the engine gets no cycle,
  * event or binder's response (asserted). Explanations are allowed (bt_engine_explain).
- * Owns: struct bt_transactions, by the engine. Writer: transaction.c.
+ * Owns: struct bt_transactions, by the engine. Writer: transaction.c, transaction_group.c.
  */
 #pragma once
 
@@ -129,6 +129,22 @@ enum bt_status bt_transaction_add_pod(
 /* Adds a copy of a known pod that has no node, is new, and has the next free name of the form NAME-N.
  * Returns: its index. Requires: pod_ix is in the ledger. */
 uint32_t bt_transaction_add_copy(struct bt_engine *engine, uint32_t pod_ix);
+
+/*
+ * Adds a PodGroup or CompositePodGroup. Not committed by the outermost transaction (asserted).
+ * Returns: BT_OK; BT_EXISTS. Requires: groups are tracked (bt_pod_groups_tracked), for a composite trees.
+ */
+enum bt_status bt_transaction_add_group(struct bt_engine *engine, const struct bt_object *object);
+
+/*
+ * Places pods of a PodGroup, or of a tree of groups, together, as the cycle of the group would decide them in
+ * that order: all that it needs, or none; in placements if there are any.
+ * Returns: BT_PLACED, where pods that the group does not need may have no node; BT_REFUSED or BT_FAILED, with
+ *          the reason in out_text.
+ * Requires: as bt_engine_try_group; no pod is nominated.
+ */
+enum bt_outcome bt_transaction_place_group(
+	struct bt_engine *engine, const uint32_t *pod_ixs, uint32_t n, struct bt_buf *out_text);
 
 /* Takes a pod off its node, as if it was deleted; it keeps its index. Requires: it is on a node, and is not
  * evicted. */

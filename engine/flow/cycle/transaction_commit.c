@@ -118,6 +118,9 @@ static bool net_change_of(struct bt_engine *engine, size_t at, struct net_change
 	case BT_RECORD_NODE:
 		out->delta = delta_of_node(engine, &record->node.change);
 		return true;
+	case BT_RECORD_GROUP:
+		BT_REQUIRE(record->kind != BT_RECORD_GROUP); /* a group is only tried */
+		return false;
 	}
 	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The undo log of transactions, for transaction.c and transaction_commit.c.
+ * The undo log of transactions, for transaction.c, transaction_group.c and transaction_commit.c.
  */
 #pragma once
 
@@ -14,7 +14,8 @@ enum bt_record_kind {
 	BT_RECORD_PLACED,    /* a pod was assumed */
 	BT_RECORD_EVICTED,   /* a pod was withdrawn from its node */
 	BT_RECORD_RESTORED,  /* a withdrawn pod was reinstated */
-	BT_RECORD_NODE	     /* a node was added, changed or removed */
+	BT_RECORD_NODE,	     /* a node was added, changed or removed */
+	BT_RECORD_GROUP	     /* a PodGroup or CompositePodGroup was added */
 };
 
 /* A change, and what undoing it needs. */
@@ -34,6 +35,10 @@ struct bt_transaction_record {
 			struct bt_node_change change;
 			bool kept; /* a commit uses the new description */
 		} node;
+		struct {
+			uint32_t namespace_, name; /* the group holds them */
+			bool composite;
+		} group;
 	};
 };
 
@@ -46,6 +51,10 @@ struct bt_transaction_level {
 	bool has_order; /* of the nodes */
 	bool restricts;
 };
+
+/* Appends a record; a vacant one keeps the memory of its ports. Requires: a transaction is open. */
+struct bt_transaction_record *bt_transaction_record(
+	struct bt_engine *engine, enum bt_record_kind kind, uint32_t pod_ix);
 
 /* A pod of the ledger (asserted). */
 const struct bt_pod *bt_transaction_pod(const struct bt_engine *engine, uint32_t pod_ix);

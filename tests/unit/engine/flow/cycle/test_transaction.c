@@ -264,6 +264,124 @@ static void a_claim_that_another_pod_has_assumed_stays_so(void **state)
 	end(&t);
 }
 
+/* ---- groups ---- */
+
+#define RACKS "schedulingConstraints: {topology: [{key: rack}]}, "
+
+/* An engine with the gates of groups, and two racks of nodes: a with 2 and 1 CPUs, b with 2. */
+static struct trial begin_with_racks(void **state)
+{
+	const struct bt_engine_options options = {.no_backoff = true};
+	struct trial t = {.f = *state};
+
+	fixture_config(&t.config, "1.37",
+		"GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true");
+	start(&t, &options);
+	add_node(&t, "n1, labels: {rack: a}", "2");
+	add_node(&t, "n2, labels: {rack: a}", "1");
+	add_node(&t, "n3, labels: {rack: b}", "2");
+	return t;
+}
+
+static enum bt_status try_group(struct trial *t, const char *name, const char *spec)
+{
+	return bt_transaction_add_group(t->engine,
+		read(t,
+			"{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {namespace: "
+			"default, name: %s}, spec: {%s}}",
+			name, spec));
+}
+
+static void try_members(struct trial *t, const char *group, uint32_t n, uint32_t *out)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s-%" PRIu32, group, i);
+		assert_int_equal(
+			bt_transaction_add_pod(t->engine,
+				&read(t,
+					"{apiVersion: v1, kind: Pod, metadata: {namespace: default, name: "
+					"%s}, spec: {schedulerName: default-scheduler, schedulingGroup: "
+					"{podGroupName: %s}, " CPU("1") "}}",
+					name, group)
+					 ->pod,
+				&out[i]),
+			BT_OK);
+	}
+}
+
+static enum bt_outcome place_group(struct trial *t, const uint32_t *pods, uint32_t n)
+{
+	struct bt_buf why = {0};
+	enum bt_outcome outcome = bt_transaction_place_group(t->engine, pods, n, &why);
+
+	assert_int_equal(outcome == BT_PLACED, why.len == 0);
+	bt_buf_fini(&why);
+	return outcome;
+}
+
+static void a_group_gets_the_rack_that_has_room_for_all_of_it(void **state)
+{
+	struct trial t = begin_with_racks(state);
+	uint32_t pods[3], others[3];
+
+	bt_transaction_begin(t.engine);
+	for (uint32_t round = 0; round < 2; round++) {
+		bt_transaction_begin(t.engine);
+		assert_int_equal(try_group(&t, "g", RACKS "schedulingPolicy: {gang: {minCount: 3}}"), BT_OK);
+		assert_int_equal(try_group(&t, "g", ""), BT_EXISTS);
+		try_members(&t, "g", 3, pods);
+		assert_int_equal(place_group(&t, pods, 3), BT_PLACED);
+		for (uint32_t i = 0; i < 3; i++) {
+			assert_int_equal(pod_at(&t, pods[i])->state, BT_POD_ASSUMED);
+			assert_int_not_equal(pod_at(&t, pods[i])->node_ix, 2);
+		}
+		assert_int_equal(try_group(&t, "h", "schedulingPolicy: {gang: {minCount: 3}}"), BT_OK);
+		try_members(&t, "h", 3, others);
+		assert_int_equal(place_group(&t, others, 3), BT_REFUSED);
+		assert_int_equal(pod_at(&t, others[0])->state, BT_POD_QUEUED);
+		bt_transaction_roll_back(t.engine);
+	}
+	bt_transaction_roll_back(t.engine);
+	end(&t);
+}
+
+static void pods_that_a_group_does_not_need_may_have_no_node(void **state)
+{
+	struct trial t = begin_with_racks(state);
+	uint32_t pods[4], placed_n = 0;
+
+	bt_transaction_begin(t.engine);
+	assert_int_equal(try_group(&t, "g", RACKS "schedulingPolicy: {gang: {minCount: 3}}"), BT_OK);
+	try_members(&t, "g", 4, pods);
+	assert_int_equal(place_group(&t, pods, 4), BT_PLACED);
+	for (uint32_t i = 0; i < 4; i++) {
+		placed_n += pod_at(&t, pods[i])->state == BT_POD_ASSUMED;
+	}
+	assert_int_equal(placed_n, 3);
+	bt_transaction_roll_back(t.engine);
+	end(&t);
+}
+
+static void a_group_with_pods_of_two_priorities_is_refused(void **state)
+{
+	struct trial t = begin_with_racks(state);
+	struct bt_buf why = {0};
+	uint32_t pods[1];
+
+	bt_transaction_begin(t.engine);
+	assert_int_equal(try_group(&t, "g", "priority: 7, schedulingPolicy: {basic: {}}"), BT_OK);
+	try_members(&t, "g", 1, pods);
+	assert_int_equal(bt_transaction_place_group(t.engine, pods, 1, &why), BT_REFUSED);
+	assert_string_equal(why.ptr,
+		"all pods in a single pod group should have the same priority as the pod "
+		"group's priority, got 0 and 7");
+	bt_transaction_roll_back(t.engine);
+	bt_buf_fini(&why);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +395,9 @@ int main(void)
 		FIXTURE_TEST(a_restriction_ends_with_its_transaction),
 		FIXTURE_TEST(a_commit_does_it_for_good),
 		FIXTURE_TEST(a_claim_that_another_pod_has_assumed_stays_so),
+		FIXTURE_TEST(a_group_gets_the_rack_that_has_room_for_all_of_it),
+		FIXTURE_TEST(pods_that_a_group_does_not_need_may_have_no_node),
+		FIXTURE_TEST(a_group_with_pods_of_two_priorities_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
