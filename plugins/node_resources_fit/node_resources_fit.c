@@ -249,6 +249,7 @@ static void node_resources_fit_reject(
 	out->n = 0;
 	if (pods + 1 > pods_alloc) {
 		out->reasons[out->n++] = (struct bt_reason){.kind = TOO_MANY_PODS,
+			.arg = (uint32_t)BT_SLOT_PODS,
 			.wanted = 1,
 			.available = pods_alloc - pods,
 			.has_numbers = true};

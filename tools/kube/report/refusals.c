@@ -67,7 +67,10 @@ static void write_lack(struct bt_engine *engine, const struct bt_refusal *refusa
 
 		bt_buf_text(text, r ? ", " : "");
 		bt_amount_text(reason->arg, (double)reason->wanted - (double)reason->available, text);
-		bt_buf_printf(text, " %.*s", BT_STR_ARG(bt_resource_name(dictionary, reason->arg)));
+		bt_buf_printf(text, " %.*s",
+			BT_STR_ARG(reason->arg == (uint32_t)BT_SLOT_PODS
+					   ? bt_str("pods")
+					   : bt_resource_name(dictionary, reason->arg)));
 	}
 }
 
@@ -144,6 +147,12 @@ void bt_refusal_rows_collect(struct bt_engine *engine, uint32_t pod_ix, struct b
 	if (out->n) {
 		qsort(out->items, out->n, sizeof(*out->items), by_nodes);
 	}
+}
+
+void bt_refusal_rows_add(
+	struct bt_refusal_rows *rows, const char *plugin, struct bt_str text, uint64_t node_n)
+{
+	(void)add_row(rows, plugin, text, node_n);
 }
 
 void bt_refusal_rows_fini(struct bt_refusal_rows *rows)

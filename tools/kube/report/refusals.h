@@ -25,4 +25,7 @@ struct bt_refusal_rows {
 /* Explains the pod in the present state of the cluster. Context: the scheduling thread, between cycles;
  * allocates. Owns: bt_refusal_rows_fini. */
 void bt_refusal_rows_collect(struct bt_engine *engine, uint32_t pod_ix, struct bt_refusal_rows *out);
+/* Adds nodes that a plugin refuses for a reason; plugin outlives the rows. */
+void bt_refusal_rows_add(
+	struct bt_refusal_rows *rows, const char *plugin, struct bt_str text, uint64_t node_n);
 void bt_refusal_rows_fini(struct bt_refusal_rows *rows);
