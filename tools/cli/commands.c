@@ -455,9 +455,9 @@ static const struct bt_option capacity_options[] = {
 		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.repeated = true,
-		.help = "File with pods and workloads to add copies of; may be repeated. Each pod, and one "
-			"pod "
-			"of each workload, is a template. Its other objects join the cluster."},
+		.help = "File with pods and workloads to add copies of; may be repeated. Each pod, one pod "
+			"of each workload, and all pods of each PodGroup are a template. Its other objects "
+			"join the cluster."},
 	{.name = "together",
 		.help = "All pods of a FILE, with all replicas, are one template: a copy fits when all of "
 			"them "
@@ -504,6 +504,9 @@ static const struct bt_example capacity_examples[] = {
 		"Each alone, and three of one with one of the other; by zone."},
 	{"berth capacity cluster.yaml --pod job.yaml --together --at-least 2",
 		"Does the whole job fit twice? For scripts: status 1 if not."},
+	{"berth capacity cluster.yaml --pod gang.yaml --feature-gates GenericWorkload=true --by "
+	 "example.com/rack",
+		"How many more gangs fit: PodGroups with all of their pods."},
 	{0},
 };
 
@@ -527,6 +530,12 @@ static const struct bt_note capacity_notes[] = {
 		"before "
 		"the next template. Every copy is placed by a full scheduling cycle, so all plugins count. A "
 		"copy takes no running pod's place: it does not preempt."},
+	{"PODGROUPS",
+		"With the feature gate GenericWorkload all pods of a PodGroup, or of a tree of groups with "
+		"CompositePodGroup, are one template. Each copy is a group of its own and is placed by the "
+		"cycle of a group; with TopologyAwareWorkloadScheduling in one rack, zone, and so on. A copy "
+		"fits when all of its pods do, not just minCount of them. Where each pod alone has a node, "
+		"the refusal is that of the group."},
 	{"SECTIONS", "capacity: copies that fit. refusals: why the next one does not; the nodes of a "
 		     "template sum to "
 		     "all nodes, and nearest node is the one that lacks least. places: with --by. stranded: "

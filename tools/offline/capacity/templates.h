@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What berth capacity adds copies of: units of pods, read from files. A pod, or one pod of a workload, is a
- * unit; with together all pods of a file are one, with a ratio so many of each unit are one.
+ * What berth capacity adds copies of: units of pods, read from files. A pod, one pod of a workload, or all
+ * pods of a PodGroup (of a tree of groups, of a Workload's group) are a unit; with together all pods of a
+ * file are one, with a ratio so many of each unit are one.
  */
 #pragma once
 
 #include "tools/offline/simulate/loaded_cluster.h"
 
-/* Pods that are added and counted together. */
-struct bt_capacity_unit {
-	char *name; /* "Deployment default/web", the path, or "mix 3:1" */
+/* Pods that are placed one after the other or, if they have groups, together. */
+struct bt_capacity_part {
 	struct bt_pod_object *pods;
 	size_t pod_n, pod_cap;
+	struct bt_object *groups; /* the pods' PodGroups and CompositePodGroups: each copy has its own */
+	size_t group_n, group_cap;
+};
+
+/* Pods that are added and counted together. */
+struct bt_capacity_unit {
+	char *name; /* "Deployment default/web", "PodGroup default/job", the path, or "mix 3:1" */
+	struct bt_capacity_part *parts;
+	size_t part_n, part_cap;
+	size_t pod_n; /* of all parts */
 };
 
 /* Zero-initialized, it is empty. Owns: bt_capacity_templates_fini. */
@@ -25,7 +35,11 @@ struct bt_capacity_templates {
 	struct bt_map owners;	   /* hashes of "Deployment default/web": workloads with a unit */
 	struct bt_map deployments; /* the same: Deployments of the files */
 	size_t file_unit_n;	   /* units before this file */
-	const char *trouble;	   /* a kind that cannot be copied; NULL: none */
+	struct bt_object *groups;  /* of this file */
+	size_t group_n, group_cap;
+	struct bt_pod_object *members; /* pods of groups, of this file */
+	size_t member_n, member_cap;
+	const char *trouble; /* what cannot be copied; NULL: nothing */
 };
 
 /*
