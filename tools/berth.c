@@ -106,6 +106,7 @@ static const struct {
 	{"bench", bt_cmd_bench},
 	{"quality", bt_cmd_quality},
 	{"capacity", bt_cmd_capacity},
+	{"check", bt_cmd_check},
 	{"whatif", bt_cmd_whatif},
 	{"compare", bt_cmd_compare},
 	{"verdict", bt_cmd_verdict},

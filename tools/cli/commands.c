@@ -544,6 +544,80 @@ static const struct bt_note capacity_notes[] = {
 	{0},
 };
 
+static const struct bt_option check_options[] = {
+	FILENAME_OPTION("File or directory with the application's manifests, or - for standard input. May be "
+			"repeated. Its pods and workloads are judged; its other objects join the cluster."),
+	{.name = "no-preemption",
+		.help = "End with status 1 also when the application fits only by preemption of other pods."},
+	{.name = "ignore-kind",
+		.type = BT_OPTION_TEXT,
+		.argument = "KIND",
+		.repeated = true,
+		.help = "Leave out objects of this kind, which is unknown to berth and makes no pods. May be "
+			"repeated."},
+	{.name = "ignore-pending", .help = "Leave the cluster's pending pods out."},
+	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
+	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
+	BT_KUBERNETES_VERSION_OPTION,
+	FEATURE_GATES_OPTION(GATES_HELP),
+	NO_EXPAND_OPTION,
+	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
+	{.name = "output",
+		.letter = 'o',
+		.type = BT_OPTION_CHOICE,
+		.argument = "FORMAT",
+		.choices = "table|json|yaml|csv|sarif|junit",
+		.default_value = "table",
+		.help = "Format of the report. sarif: SARIF 2.1.0 with the places of workloads in the "
+			"manifests, for code reviews. junit: XML with a test case for each workload, for CI "
+			"systems."},
+	STRICT_OPTION,
+	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	{0},
+};
+
+static const struct bt_example check_examples[] = {
+	{BT_KUBECTL_GET " | berth check - -f app/", "Does the application fit on the cluster as it is now?"},
+	{"helm template app | berth check cluster.json -f - --no-preemption",
+		"Without taking the place of other pods?"},
+	{"berth check cluster.json -f app/ -o sarif >check.sarif", "For a code review of the manifests."},
+	{0},
+};
+
+static const struct bt_exit_text check_exits[] = {
+	{BT_EXIT_OK, "The application fits: each of its pods has a place."},
+	{BT_EXIT_NO, "It does not fit, or, with --no-preemption, only by preemption."},
+	USAGE_EXIT,
+	{BT_EXIT_INPUT, "It was not judged: something is missing or wrong in the cluster, the application or "
+			"the configuration. See NEVER GREEN."},
+	WRITING_EXIT,
+	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
+	PIPE_EXIT,
+	{0},
+};
+
+static const struct bt_note check_notes[] = {
+	{"HOW IT JUDGES",
+		"The cluster's pending pods are placed first, as berth simulate places them; whether they "
+		"find a place does not matter. Then the application is applied. A pod that the cluster has "
+		"counts for its workload when it is as the manifest would make it; the others of that "
+		"workload are replaced. The new pods are placed by full scheduling cycles, with preemption. "
+		"What counts is the state after the rollout: the pods of a surge need no room. A manifest "
+		"without replicas keeps those of the cluster, and one run of a CronJob has to fit."},
+	{"NEVER GREEN",
+		"Status 3, with the reason: a path cannot be read; the application has no pod and no "
+		"workload, an object twice, a Node, a kind that is unknown and may make pods, an object that "
+		"is invalid or names a PriorityClass that is missing, a schedulerName of no profile, or a "
+		"spec.nodeName; its pods refer to claims, classes or other objects that are missing; the "
+		"cluster has no nodes, or lost pods with what is wrong in it. Status 1: a pod waits for a "
+		"scheduling gate; a DaemonSet's pods are for no node."},
+	{"SECTIONS", "check: a row for each workload: its pods; those of the cluster that count (running), "
+		     "those that get a place and those that do not; old pods that are replaced; preempted "
+		     "pods. refusals: why the first pod without a place has none; its nodes sum to all "
+		     "nodes. victims: preempted pods, and the PodDisruptionBudgets that this violates."},
+	{0},
+};
+
 static const struct bt_option whatif_options[] = {
 	FILENAME_OPTION(
 		"File or directory with the cluster, or - for standard input, as for berth simulate. May be "
@@ -1117,6 +1191,19 @@ const struct bt_command bt_commands[] = {
 		.examples = capacity_examples,
 		.exits = capacity_exits,
 		.notes = capacity_notes},
+	{.name = "check",
+		.summary = "judge whether an application still fits, for pull requests",
+		.operands = "CLUSTER...",
+		.operand_max = SIZE_MAX,
+		.operand_file = BT_FILE_READ,
+		.reports = true,
+		.description = "Reads a cluster and an application's manifests, and judges whether each pod "
+			       "of the application gets a place, exactly as kube-scheduler would place it: "
+			       "how many do, what refuses the others, and which pods are preempted.",
+		.options = check_options,
+		.examples = check_examples,
+		.exits = check_exits,
+		.notes = check_notes},
 	{.name = "whatif",
 		.summary = "show what becomes of the pods of drained nodes",
 		ANY_PATHS,

@@ -43,6 +43,7 @@ struct bt_object_reader {
 	uint64_t file_objects, file_documents;
 	struct bt_str json_text;
 	struct object_place place;
+	size_t object_offset; /* of the last object, in json_text */
 	struct object_list lists[BT_LIMIT_LIST_DEPTH];
 	uint32_t list_n;
 	/* Reading ahead. */
@@ -101,6 +102,11 @@ struct bt_object_counts bt_object_reader_counts(const struct bt_object_reader *r
 	return counts;
 }
 
+const char *bt_object_reader_file(const struct bt_object_reader *reader)
+{
+	return reader->file.name;
+}
+
 size_t bt_object_name(const struct bt_object *object, char *out, size_t cap)
 {
 	struct bt_str kind = object->kind_name.len ? object->kind_name : (struct bt_str)BT_STR("object");
@@ -130,6 +136,18 @@ static void count_lines(struct object_place *place, struct bt_str text, size_t o
 			place->line_start = at + 1;
 		}
 	}
+}
+
+size_t bt_object_reader_line(struct bt_object_reader *reader)
+{
+	if (reader->range) {
+		return 0;
+	}
+	if (reader->in_yaml) {
+		return bt_yaml_line(reader->yaml, reader->object_offset);
+	}
+	count_lines(&reader->place, reader->json_text, reader->object_offset);
+	return reader->place.line;
 }
 
 static void report(struct bt_object_reader *reader, const struct bt_decode_error *e, const char *object,
@@ -511,6 +529,7 @@ static bool read_value(struct bt_object_reader *reader)
 	struct bt_json_mark start = bt_json_mark(reader->json);
 	bool is_object;
 
+	reader->object_offset = start.offset;
 	bt_arena_reset(&reader->arena);
 	reader->object.kind_name = (struct bt_str){0};
 	reader->object.meta = (struct bt_meta_object){0};

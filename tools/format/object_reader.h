@@ -52,6 +52,11 @@ void bt_object_reader_begin_any(struct bt_object_reader *reader, const char *nam
 /* Returns the next valid object, or NULL at the end. Owns: the reader; valid until the next call. */
 const struct bt_object *bt_object_reader_next(struct bt_object_reader *reader);
 
+/* The file of the last object, as bt_diagnosis names it, valid until the next call of bt_object_reader_next,
+ * and the line that it begins on; 0: unknown, because it was decoded ahead. */
+const char *bt_object_reader_file(const struct bt_object_reader *reader);
+size_t bt_object_reader_line(struct bt_object_reader *reader);
+
 struct bt_object_counts bt_object_reader_counts(const struct bt_object_reader *reader);
 
 /*

@@ -48,7 +48,11 @@ static void run_inline(const struct bt_drive *drive)
 {
 	struct bt_watch_event *next = NULL;
 
-	bt_simulate_run_begin(drive->run);
+	if (drive->resumes) {
+		bt_simulate_run_resume(drive->run);
+	} else {
+		bt_simulate_run_begin(drive->run);
+	}
 	while (!bt_simulate_run_is_over(drive->run)) {
 		/* Objects are read when they are due, so that few events circulate and stay in the cache. */
 		if (!bt_pipeline_step(drive->run->pipeline) && !feed_some(drive, &next)) {

@@ -13,6 +13,7 @@ struct bt_drive {
 	struct bt_trace_player *replay; /* source of later events; or NULL */
 	struct bt_progress *progress;
 	bool threads; /* the pipeline has been started */
+	bool resumes; /* the run was over already; without threads */
 };
 
 /* Runs from the run's now_ns to its end. The pipeline's threads have ended afterwards. */

@@ -190,12 +190,17 @@ static struct bt_object *next_in_files(void *context)
 	return &files->object;
 }
 
-static void add_paths(struct bt_object_reader *reader, const struct bt_invocation *invocation)
+/* Those of the command line, or n others. */
+static void add_paths(struct bt_object_reader *reader, const struct bt_invocation *invocation,
+	const char *const *paths, size_t n)
 {
 	const char *path;
 
-	for (size_t i = 0; (path = bt_invocation_input(invocation, i)); i++) {
+	for (size_t i = 0; !paths && (path = bt_invocation_input(invocation, i)); i++) {
 		bt_object_reader_add_path(reader, path);
+	}
+	for (size_t i = 0; paths && i < n; i++) {
+		bt_object_reader_add_path(reader, paths[i]);
 	}
 }
 
@@ -222,11 +227,17 @@ static bool end_paths(struct bt_object_reader *reader, const struct bt_invocatio
 
 bool bt_load_paths(struct bt_load *load, const struct bt_invocation *invocation)
 {
+	return bt_load_paths_of(load, invocation, NULL, 0);
+}
+
+bool bt_load_paths_of(
+	struct bt_load *load, const struct bt_invocation *invocation, const char *const *paths, size_t n)
+{
 	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, load->diagnostics);
 	struct file_source files = {.reader = reader};
 
 	bt_object_reader_read_ahead(reader, load->helper_n, 0);
-	add_paths(reader, invocation);
+	add_paths(reader, invocation, paths, n);
 	load_source(load, &(struct bt_source){next_in_files, &files});
 	struct bt_object_counts counts = bt_object_reader_counts(reader);
 	load->counts.bytes = counts.bytes;
@@ -240,7 +251,7 @@ bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics 
 	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, diagnostics);
 	const struct bt_object *object;
 
-	add_paths(reader, invocation);
+	add_paths(reader, invocation, NULL, 0);
 	while (!diagnostics->stop && !bt_interrupt_pending() && (object = bt_object_reader_next(reader)) &&
 		take(context, object)) {
 	}
@@ -294,28 +305,36 @@ void bt_load_finish(struct bt_load *load)
 	wait_until_taken(load);
 }
 
-bool bt_load_apart(struct bt_load *load, const char *path,
+bool bt_load_apart_source(struct bt_load *load, const struct bt_source *source,
 	void (*take)(void *context, struct bt_object *object, bool made), void *context)
 {
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, load->diagnostics);
 	struct bt_admission *admission = &load->admission;
 	const struct bt_admission before = *admission;
-	const struct bt_object *object;
+	uint64_t problem_n = load->diagnostics->n;
+	struct bt_object *object;
 
 	admission->admitted = take;
 	admission->context = context;
 	admission->expand = true;
-	bt_object_reader_add_path(reader, path);
 	while (!load->diagnostics->stop && !bt_interrupt_pending() &&
-		(object = bt_object_reader_next(reader))) {
-		struct bt_object copy = *object;
-
-		bt_admission_object(admission, &copy);
+		(object = source->next(source->context))) {
+		bt_admission_object(admission, object);
 	}
 	bt_admission_finish(admission, bt_pipeline_engine(load->pipeline));
 	admission->admitted = before.admitted;
 	admission->context = before.context;
 	admission->expand = before.expand;
+	return !load->diagnostics->stop && !bt_interrupt_pending() && load->diagnostics->n == problem_n;
+}
+
+bool bt_load_apart(struct bt_load *load, const char *path,
+	void (*take)(void *context, struct bt_object *object, bool made), void *context)
+{
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, load->diagnostics);
+	struct file_source files = {.reader = reader};
+
+	bt_object_reader_add_path(reader, path);
+	(void)bt_load_apart_source(load, &(struct bt_source){next_in_files, &files}, take, context);
 	const struct bt_object_counts counts = bt_object_reader_counts(reader);
 	bt_object_reader_destroy(reader);
 	return !load->diagnostics->stop && counts.objects && !counts.unreadable;
@@ -333,26 +352,23 @@ static const char *ending(struct bt_str word, uint64_t n)
 	return n == 1 ? "" : bt_str_ends(word, "s") ? "es" : "s";
 }
 
-static void warn_of(struct bt_load *load, const struct bt_missing *m)
+void bt_load_missing_text(const struct bt_missing *m, struct bt_buf *out)
 {
 	unsigned long long object_n = m->object_n, referrer_n = m->referrer_n;
 	const char *more = ending(bt_str(m->referrer), referrer_n), *verb = referrer_n == 1 ? "s" : "";
 
-	bt_buf_clear(&load->text);
 	if (object_n) {
-		bt_buf_printf(&load->text,
-			"%llu %s%s refer%s to %llu %s%s that the input lacks, such as %.*s", referrer_n,
-			m->referrer, more, verb, object_n, m->kind, ending(bt_str(m->kind), object_n),
-			BT_STR_ARG(m->example));
+		bt_buf_printf(out, "%llu %s%s refer%s to %llu %s%s that the input lacks, such as %.*s",
+			referrer_n, m->referrer, more, verb, object_n, m->kind,
+			ending(bt_str(m->kind), object_n), BT_STR_ARG(m->example));
 	} else {
 		const bool devices = strcmp(m->kind, "ResourceSlice") == 0;
 
-		bt_buf_printf(&load->text, "%llu %s%s %s%s %s %ss, which the input lacks", referrer_n,
-			m->referrer, more, devices ? "wait" : "count", verb,
+		bt_buf_printf(out, "%llu %s%s %s%s %s %ss, which the input lacks", referrer_n, m->referrer,
+			more, devices ? "wait" : "count", verb,
 			devices ? "for devices of" : "against limits in", m->kind);
 	}
-	bt_buf_printf(&load->text, "; fetch them with kubectl get %s -A -o json", m->resource);
-	bt_diagnostics_warn(load->diagnostics, bt_buf_view(&load->text));
+	bt_buf_printf(out, "; fetch them with kubectl get %s -A -o json", m->resource);
 }
 
 static void warn_of_missing(struct bt_load *load)
@@ -361,7 +377,9 @@ static void warn_of_missing(struct bt_load *load)
 	size_t n = bt_load_missing(load, missing);
 
 	for (size_t i = 0; i < n; i++) {
-		warn_of(load, &missing[i]);
+		bt_buf_clear(&load->text);
+		bt_load_missing_text(&missing[i], &load->text);
+		bt_diagnostics_warn(load->diagnostics, bt_buf_view(&load->text));
 	}
 	if (n) {
 		bt_diagnostics_warn(

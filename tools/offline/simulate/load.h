@@ -65,6 +65,10 @@ void bt_load_object(struct bt_load *load, struct bt_object *object);
  * a path is unreadable, nothing usable was found, or a strict run has to stop. */
 bool bt_load_paths(struct bt_load *load, const struct bt_invocation *invocation);
 
+/* The same of n paths. */
+bool bt_load_paths_of(
+	struct bt_load *load, const struct bt_invocation *invocation, const char *const *paths, size_t n);
+
 /*
  * Calls take for every object of a command line's files (--filename, operands), until it returns false, or a
  * strict error or the user ends it. Reports errors on standard error. Returns: false when nothing is usable.
@@ -92,8 +96,16 @@ void bt_load_finish(struct bt_load *load);
 bool bt_load_apart(struct bt_load *load, const char *path,
 	void (*take)(void *context, struct bt_object *object, bool made), void *context);
 
+/* The same with the objects of a source. Returns: false when something is wrong with one of them, or the user
+ * interrupts. */
+bool bt_load_apart_source(struct bt_load *load, const struct bt_source *source,
+	void (*take)(void *context, struct bt_object *object, bool made), void *context);
+
 /* Missing objects that the input refers to, at most BT_LOAD_MISSING_MAX rows. Returns their number. */
 size_t bt_load_missing(struct bt_load *load, struct bt_missing out[BT_LOAD_MISSING_MAX]);
+
+/* Writes a sentence about a row of them, with the command that fetches them. */
+void bt_load_missing_text(const struct bt_missing *missing, struct bt_buf *out);
 
 /* Warns about missing objects, and about ignored kinds that affect placements; once per kind. These do not
  * count as problems. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/message.h"
 #include "tools/kube/config/config_file.h"
@@ -49,14 +50,20 @@ static int configure(struct bt_loaded_cluster *c)
 	return status == BT_EXIT_OK ? make_engine(c) : status;
 }
 
+/* The ix-th file of the cluster; NULL after the last. */
+static const char *path_of(const struct bt_loaded_cluster *c, size_t ix)
+{
+	return !c->paths ? bt_invocation_input(c->invocation, ix) : ix < c->path_n ? c->paths[ix] : NULL;
+}
+
 static int load_cluster(struct bt_loaded_cluster *c)
 {
 	const char *path;
 
-	for (size_t i = 0; (path = bt_invocation_input(c->invocation, i)); i++) {
+	for (size_t i = 0; (path = path_of(c, i)); i++) {
 		bt_buf_printf(&c->source, "%s%s", i ? ", " : "", strcmp(path, "-") ? path : "standard input");
 	}
-	bool usable = bt_load_paths(&c->load, c->invocation);
+	bool usable = bt_load_paths_of(&c->load, c->invocation, c->paths, c->path_n);
 	bt_load_finish(&c->load);
 	bt_intake_end(&c->intake, c->engine);
 	bt_diagnostics_end(&c->diagnostics);
@@ -79,7 +86,7 @@ int bt_loaded_cluster_open(struct bt_loaded_cluster *c, struct bt_invocation *in
 {
 	c->invocation = invocation;
 	c->quiet = bt_invocation_has(invocation, "quiet");
-	if (!bt_invocation_input(invocation, 0)) {
+	if (!path_of(c, 0)) {
 		return bt_invocation_wrong(invocation->command, "no cluster; give it files, folders, or -");
 	}
 	int status = configure(c);
@@ -100,17 +107,32 @@ int bt_loaded_cluster_open(struct bt_loaded_cluster *c, struct bt_invocation *in
 	return load_cluster(c);
 }
 
+static int place_pods(struct bt_loaded_cluster *c, const char *label, uint64_t pod_n)
+{
+	struct bt_drive drive = {
+		.run = &c->run, .progress = &c->progress, .resumes = bt_simulate_run_is_over(&c->run)};
+
+	bt_progress_begin(&c->progress, label, pod_n, c->quiet);
+	bt_drive(&drive);
+	bt_progress_end(&c->progress);
+	return bt_interrupt_pending() ? BT_EXIT_INTERRUPTED : BT_EXIT_OK;
+}
+
 int bt_loaded_cluster_settle(struct bt_loaded_cluster *c)
 {
 	c->run.now_ns = bt_load_begin_ns(&c->load);
 	c->run.until_ns = INT64_MAX;
 	c->run.graces = &c->intake.graces;
 	bt_simulate_run_expect_ends(&c->run, &c->intake);
-	bt_progress_begin(&c->progress, "placing pods", c->intake.counts.pending, c->quiet);
-	bt_drive(&(struct bt_drive){.run = &c->run, .progress = &c->progress});
-	bt_progress_end(&c->progress);
+	int status = place_pods(c, "placing pods", c->intake.counts.pending);
 	c->placed_n = bt_engine_counts(c->engine).placed_n;
-	return bt_interrupt_pending() ? BT_EXIT_INTERRUPTED : BT_EXIT_OK;
+	return status;
+}
+
+int bt_loaded_cluster_continue(struct bt_loaded_cluster *c, const char *label, uint64_t pod_n)
+{
+	BT_REQUIRE(bt_simulate_run_is_over(&c->run));
+	return place_pods(c, label, pod_n);
 }
 
 void bt_loaded_cluster_close(struct bt_loaded_cluster *c)

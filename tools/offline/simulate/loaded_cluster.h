@@ -26,6 +26,9 @@ struct bt_loaded_cluster {
 	/* Called for each pod of the input when it has entered, or NULL. Set before opening. */
 	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod);
 	void *context;
+	/* The cluster's files, instead of those of the command line; or NULL. Set before opening. */
+	const char *const *paths;
+	size_t path_n;
 };
 
 /*
@@ -38,5 +41,8 @@ int bt_loaded_cluster_open(struct bt_loaded_cluster *cluster, struct bt_invocati
 /* Places the pending pods, in virtual time, until nothing happens any more. Returns: BT_EXIT_OK or
  * BT_EXIT_INTERRUPTED. */
 int bt_loaded_cluster_settle(struct bt_loaded_cluster *cluster);
+
+/* Places pods that were added since then, the same way. Returns: as bt_loaded_cluster_settle. */
+int bt_loaded_cluster_continue(struct bt_loaded_cluster *cluster, const char *label, uint64_t pod_n);
 
 void bt_loaded_cluster_close(struct bt_loaded_cluster *cluster);

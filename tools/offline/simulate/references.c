@@ -229,7 +229,7 @@ static struct bt_missing references_count(struct bt_references *r, size_t target
 	for (size_t i = 0; i < r->item_n; i++) {
 		const struct bt_reference *item = &r->items[i];
 
-		if (item->kind != targets[target] || is_there(r, item)) {
+		if (item->referrer <= r->from_n || item->kind != targets[target] || is_there(r, item)) {
 			continue;
 		}
 		if (!bt_map_get(&seen, item->key, &ix) && bt_map_get(&r->named, item->key, &ix)) {
@@ -243,6 +243,11 @@ static struct bt_missing references_count(struct bt_references *r, size_t target
 	}
 	bt_map_fini(&seen);
 	return missing;
+}
+
+void bt_references_forget(struct bt_references *r)
+{
+	r->from_n = r->referrer_n;
 }
 
 size_t bt_references_missing(struct bt_references *r, struct bt_missing *out, size_t max)

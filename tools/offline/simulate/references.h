@@ -33,6 +33,7 @@ struct bt_references {
 	struct bt_reference *items;
 	size_t item_n, item_cap, name_n, name_cap;
 	uint64_t referrer_n; /* objects so far */
+	uint64_t from_n;     /* of them those before bt_references_forget */
 	uint64_t kind_n[BT_KIND_N];
 	struct bt_arena arena;
 	struct bt_buf text;
@@ -40,6 +41,9 @@ struct bt_references {
 
 /* Records an object of the input and its references. */
 void bt_references_note(struct bt_references *references, const struct bt_object *object);
+
+/* Leaves the references of the objects so far out of what is missing. */
+void bt_references_forget(struct bt_references *references);
 
 /* After the last object: missing objects, one row per kind, at most max. Returns their number. */
 size_t bt_references_missing(struct bt_references *references, struct bt_missing *out, size_t max);

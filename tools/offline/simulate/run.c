@@ -41,7 +41,9 @@ static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 {
 	struct bt_simulate_run *run = context;
 
-	(void)for_ix;
+	if (run->evicting) {
+		run->evicting(run->context, pod_ix, for_ix);
+	}
 	bt_engine_evict(engine, pod_ix);
 	bt_terminations_add(&run->ends, pod_ix, bt_later(run->now_ns, pod_grace_ns(run, pod_ix)));
 	run->tally.evicted_n++;
@@ -100,14 +102,19 @@ static void part_with(struct bt_simulate_run *run, uint32_t pod_ix)
 	}
 }
 
+void bt_simulate_run_delete(struct bt_simulate_run *run, uint32_t pod_ix)
+{
+	part_with(run, pod_ix);
+	bt_pipeline_remove_pod(run->pipeline, pod_ix);
+}
+
 /* Deletes pods whose grace period has ended. */
 static void end_pods(struct bt_simulate_run *run)
 {
 	uint32_t pod_ix;
 
 	while ((pod_ix = bt_terminations_take(&run->ends, run->now_ns)) != BT_NO_POD) {
-		part_with(run, pod_ix);
-		bt_pipeline_remove_pod(run->pipeline, pod_ix);
+		bt_simulate_run_delete(run, pod_ix);
 	}
 }
 
@@ -506,6 +513,14 @@ void bt_simulate_run_begin(struct bt_simulate_run *run)
 	bt_pipeline_set_time(run->pipeline, run->now_ns, BT_TIME_START);
 	bt_pace_begin(&run->pace, run->speed, run->begin_ns);
 	run->state = BT_RUN_DECIDES;
+}
+
+void bt_simulate_run_resume(struct bt_simulate_run *run)
+{
+	BT_REQUIRE(run->state == BT_RUN_OVER);
+	run->state = BT_RUN_DECIDES;
+	run->next_ns = 0;
+	bt_store_release(&run->over, 0u); /* EDGE run.over release: no other thread waits for it here */
 }
 
 bool bt_simulate_run_is_over(const struct bt_simulate_run *run)

@@ -73,6 +73,8 @@ struct bt_simulate_run {
 	/* ... and after it, with its node, or none */
 	void (*explained)(
 		void *context, struct bt_simulate_run_watch *watch, const struct bt_decision *decision);
+	/* Called before a pod is evicted for another one; or NULL. */
+	void (*evicting)(void *context, uint32_t pod_ix, uint32_t for_ix);
 	void *context;
 	/* What has happened. */
 	int64_t begin_ns;
@@ -123,6 +125,12 @@ void bt_simulate_run_expect_ends(struct bt_simulate_run *run, const struct bt_in
 /* Begins at now_ns, after all initial objects have been applied. Context: the scheduling thread, or another
  * one while it is idle. */
 void bt_simulate_run_begin(struct bt_simulate_run *run);
+
+/* Continues a run that is over: objects were changed in between. Context: as bt_simulate_run_begin. */
+void bt_simulate_run_resume(struct bt_simulate_run *run);
+
+/* Deletes a pod, as a trace's event does. Context: as bt_simulate_run_begin. */
+void bt_simulate_run_delete(struct bt_simulate_run *run, uint32_t pod_ix);
 
 /* Is it over, also by the user or a failed log write? Context: any thread. */
 bool bt_simulate_run_is_over(const struct bt_simulate_run *run);
