@@ -450,6 +450,13 @@ static const struct bt_option capacity_options[] = {
 	FILENAME_OPTION(
 		"File or directory with the cluster, or - for standard input, as for berth simulate. May be "
 		"repeated; the same as giving PATH as an argument."),
+	{.name = "cluster",
+		.type = BT_OPTION_TEXT,
+		.argument = "NAME=PATH",
+		.repeated = true,
+		.help = "One of several clusters, instead of PATH; may be repeated, with the same name for "
+			"several files of a cluster. Ranks the clusters by the copies that fit. See "
+			"CLUSTERS."},
 	{.name = "pod",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_READ,
@@ -507,12 +514,16 @@ static const struct bt_example capacity_examples[] = {
 	{"berth capacity cluster.yaml --pod gang.yaml --feature-gates GenericWorkload=true --by "
 	 "example.com/rack",
 		"How many more gangs fit: PodGroups with all of their pods."},
+	{"berth capacity --cluster east=east.json --cluster west=west.json --pod job.yaml --together",
+		"Which cluster takes the job? Status 1 if none does."},
 	{0},
 };
 
 static const struct bt_exit_text capacity_exits[] = {
-	{BT_EXIT_OK, "The report was written, and --at-least copies of every template fit."},
-	{BT_EXIT_NO, "The report was written; fewer copies than --at-least fit."},
+	{BT_EXIT_OK, "The report was written, and --at-least copies of every template fit; with --cluster, "
+		     "on some cluster."},
+	{BT_EXIT_NO, "The report was written; fewer copies than --at-least fit; with --cluster, on every "
+		     "cluster."},
 	USAGE_EXIT,
 	{BT_EXIT_INPUT, "A path cannot be opened or read, or the input, a FILE or the configuration holds "
 			"nothing usable; with --strict, anything is wrong in it."},
@@ -536,6 +547,12 @@ static const struct bt_note capacity_notes[] = {
 		"cycle of a group; with TopologyAwareWorkloadScheduling in one rack, zone, and so on. A copy "
 		"fits when all of its pods do, not just minCount of them. Where each pod alone has a node, "
 		"the refusal is that of the group."},
+	{"CLUSTERS",
+		"With --cluster the clusters are loaded one after the other, so that memory is needed for "
+		"the largest one. A row for each template and cluster, the cluster with the most copies "
+		"first; where as many fit, the first one given. A cluster takes a template when --at-least "
+		"copies fit, by default one. A cluster that cannot be read ends with status 3, and none is "
+		"ranked. --by is for one cluster."},
 	{"SECTIONS", "capacity: copies that fit. refusals: why the next one does not; the nodes of a "
 		     "template sum to "
 		     "all nodes, and nearest node is the one that lacks least. places: with --by. stranded: "

@@ -206,15 +206,12 @@ int bt_configuration_read_text(const struct bt_invocation *invocation, const str
 	return status;
 }
 
-int bt_configuration_read(
+int bt_configuration_read_again(
 	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config)
 {
 	struct bt_buf text = {0};
-	int status = bt_configuration_plugins(invocation);
+	int status = bt_configuration_text(invocation, &text);
 
-	if (!status) {
-		status = bt_configuration_text(invocation, &text);
-	}
 	if (status) {
 		bt_config_init(out_config, gates); /* so that it can be freed */
 	} else {
@@ -222,6 +219,16 @@ int bt_configuration_read(
 	}
 	bt_buf_fini(&text);
 	return status ? BT_EXIT_INPUT : BT_EXIT_OK;
+}
+
+int bt_configuration_read(
+	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config)
+{
+	if (bt_configuration_plugins(invocation)) {
+		bt_config_init(out_config, gates); /* so that it can be freed */
+		return BT_EXIT_INPUT;
+	}
+	return bt_configuration_read_again(invocation, gates, out_config);
 }
 
 int bt_configuration_refused(const struct bt_invocation *invocation, struct bt_config_errors *errors)

@@ -33,6 +33,10 @@ int bt_configuration_plugins(const struct bt_invocation *invocation);
 int bt_configuration_read(
 	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config);
 
+/* The same once more, when the plugins have been loaded. */
+int bt_configuration_read_again(
+	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config);
+
 /* The text of --config; empty without one. Returns: enum bt_exit. */
 int bt_configuration_text(const struct bt_invocation *invocation, struct bt_buf *out_text);
 

@@ -11,23 +11,11 @@
 #include "tools/cli/entry.h"
 #include "tools/cli/message.h"
 #include "tools/cli/terminal.h"
-#include "tools/offline/capacity/fill.h"
-
-#define SCHEMA	 "berth.capacity/v1"
-#define BY_MAX	 8  /* values of --by */
-#define ROWS_MAX 20 /* rows of a section for people */
-
-struct capacity {
-	struct bt_invocation *invocation;
-	struct bt_loaded_cluster cluster;
-	struct bt_capacity_templates templates;
-	struct bt_capacity_fill *fills; /* one a unit */
-	bool all;
-};
+#include "tools/offline/capacity/capacity_int.h"
 
 /* ---- input ---- */
 
-static int read_templates(struct capacity *c)
+static int read_templates(struct bt_capacity_run *c)
 {
 	const char *path, *ratio = bt_invocation_text(c->invocation, "mix");
 	bool together = bt_invocation_has(c->invocation, "together");
@@ -47,7 +35,7 @@ static int read_templates(struct capacity *c)
 	return status;
 }
 
-static int fill_all(struct capacity *c)
+static int fill_all(struct bt_capacity_run *c)
 {
 	uint64_t limit = bt_invocation_number(c->invocation, "limit");
 	int status = BT_EXIT_OK;
@@ -61,7 +49,12 @@ static int fill_all(struct capacity *c)
 
 /* ---- report ---- */
 
-static void add_capacity(const struct capacity *c, struct bt_emit *emit)
+const char *bt_capacity_stops(const struct bt_capacity_fill *fill)
+{
+	return fill->limited ? "--limit; more may fit" : fill->refusals.n ? fill->refusals.items[0].text : "";
+}
+
+static void add_capacity(const struct bt_capacity_run *c, struct bt_emit *emit)
 {
 	bt_emit_begin_array(emit, "capacity");
 	bt_emit_label(emit, "Copies that fit");
@@ -77,17 +70,14 @@ static void add_capacity(const struct capacity *c, struct bt_emit *emit)
 		bt_emit_hide(emit);
 		bt_emit_int(emit, "nodes", fill->used_node_n);
 		bt_emit_label(emit, "on nodes");
-		bt_emit_text(emit, "stops",
-			fill->limited	   ? "--limit; more may fit"
-			: fill->refusals.n ? fill->refusals.items[0].text
-					   : "");
+		bt_emit_text(emit, "stops", bt_capacity_stops(fill));
 		bt_emit_label(emit, "what stops the next one on most nodes");
 		bt_emit_end(emit);
 	}
 	bt_emit_end(emit);
 }
 
-static struct bt_str node_name(const struct capacity *c, uint32_t node_ix)
+static struct bt_str node_name(const struct bt_capacity_run *c, uint32_t node_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(c->cluster.engine);
 
@@ -95,7 +85,7 @@ static struct bt_str node_name(const struct capacity *c, uint32_t node_ix)
 }
 
 static void add_refusal(
-	const struct capacity *c, struct bt_emit *emit, size_t unit, const struct bt_refusal_row *row)
+	const struct bt_capacity_run *c, struct bt_emit *emit, size_t unit, const struct bt_refusal_row *row)
 {
 	bt_emit_begin_object(emit, NULL);
 	bt_emit_text(emit, "template", c->templates.units[unit].name);
@@ -112,7 +102,7 @@ static void add_refusal(
 }
 
 /* The nodes of each template sum to all nodes. */
-static void add_refusals(const struct capacity *c, struct bt_emit *emit)
+static void add_refusals(const struct bt_capacity_run *c, struct bt_emit *emit)
 {
 	bt_emit_begin_array(emit, "refusals");
 	bt_emit_label(emit, "What stops the next copy");
@@ -139,8 +129,8 @@ static int by_value(const void *a, const void *b)
 
 /* Groups the live nodes by their name (label NULL) or the value of a label; those without it have an empty
  * one. */
-static size_t group_nodes(
-	const struct capacity *c, const struct bt_capacity_fill *fill, const char *label, struct place *out)
+static size_t group_nodes(const struct bt_capacity_run *c, const struct bt_capacity_fill *fill,
+	const char *label, struct place *out)
 {
 	const struct bt_cache *cache = bt_engine_cache(c->cluster.engine);
 	const struct bt_snapshot *snapshot = cache->view.snapshot;
@@ -171,7 +161,7 @@ static size_t group_nodes(
 	return groups;
 }
 
-static void add_places_by(const struct capacity *c, struct bt_emit *emit, const char *by)
+static void add_places_by(const struct bt_capacity_run *c, struct bt_emit *emit, const char *by)
 {
 	const struct bt_snapshot *snapshot = bt_engine_cache(c->cluster.engine)->view.snapshot;
 	struct place *places = bt_mem_zalloc(snapshot->slot_n + 1, sizeof(*places));
@@ -197,7 +187,7 @@ static void add_places_by(const struct capacity *c, struct bt_emit *emit, const 
 	bt_mem_free(places);
 }
 
-static void add_places(const struct capacity *c, struct bt_emit *emit)
+static void add_places(const struct bt_capacity_run *c, struct bt_emit *emit)
 {
 	const char *by;
 
@@ -213,7 +203,7 @@ static void add_places(const struct capacity *c, struct bt_emit *emit)
 }
 
 /* What is free with the copies, and no copy can use. */
-static void add_stranded(const struct capacity *c, struct bt_emit *emit)
+static void add_stranded(const struct bt_capacity_run *c, struct bt_emit *emit)
 {
 	bt_emit_begin_array(emit, "stranded");
 	bt_emit_label(emit, "Free with the copies in place");
@@ -242,11 +232,11 @@ static void add_stranded(const struct capacity *c, struct bt_emit *emit)
 	bt_emit_end(emit);
 }
 
-static struct bt_emit *report_of(const struct capacity *c)
+static struct bt_emit *report_of(const struct bt_capacity_run *c)
 {
 	struct bt_emit *emit = bt_emit_create();
 
-	bt_emit_text(emit, "schema", SCHEMA);
+	bt_emit_text(emit, "schema", BT_CAPACITY_SCHEMA);
 	bt_emit_hide(emit);
 	bt_emit_str(emit, "source", bt_buf_view(&c->cluster.source));
 	bt_emit_count(emit, "nodes", "nodes", c->cluster.intake.counts.nodes);
@@ -260,7 +250,7 @@ static struct bt_emit *report_of(const struct capacity *c)
 }
 
 /* Returns BT_EXIT_NO when fewer than --at-least copies of a template fit. */
-static int verdict(const struct capacity *c)
+static int verdict(const struct bt_capacity_run *c)
 {
 	uint64_t least = bt_invocation_number(c->invocation, "at-least");
 
@@ -272,7 +262,7 @@ static int verdict(const struct capacity *c)
 	return BT_EXIT_OK;
 }
 
-static int report(const struct capacity *c)
+static int report(const struct bt_capacity_run *c)
 {
 	struct bt_emit *emit = report_of(c);
 	struct bt_output output;
@@ -285,7 +275,20 @@ static int report(const struct capacity *c)
 	return status == BT_EXIT_OK ? verdict(c) : status;
 }
 
-static void cmd_capacity_end(struct capacity *c)
+int bt_capacity_measure(struct bt_capacity_run *c)
+{
+	int status = bt_loaded_cluster_open(&c->cluster, c->invocation);
+
+	if (status == BT_EXIT_OK && !bt_invocation_has(c->invocation, "ignore-pending")) {
+		status = bt_loaded_cluster_settle(&c->cluster);
+	}
+	if (status == BT_EXIT_OK) {
+		status = read_templates(c);
+	}
+	return status == BT_EXIT_OK ? fill_all(c) : status;
+}
+
+void bt_capacity_fini(struct bt_capacity_run *c)
 {
 	for (size_t i = 0; c->fills && i < c->templates.unit_n; i++) {
 		bt_capacity_fill_fini(&c->fills[i]);
@@ -297,7 +300,7 @@ static void cmd_capacity_end(struct capacity *c)
 
 int bt_cmd_capacity(struct bt_invocation *invocation)
 {
-	struct capacity c = {.invocation = invocation};
+	struct bt_capacity_run c = {.invocation = invocation};
 
 	if (!bt_invocation_item(invocation, "pod", 0)) {
 		return bt_invocation_wrong(
@@ -306,19 +309,13 @@ int bt_cmd_capacity(struct bt_invocation *invocation)
 	if (bt_invocation_number(invocation, "at-least") > bt_invocation_number(invocation, "limit")) {
 		return bt_invocation_wrong(invocation->command, "--at-least is above --limit; raise --limit");
 	}
-	int status = bt_loaded_cluster_open(&c.cluster, invocation);
-	if (status == BT_EXIT_OK && !bt_invocation_has(invocation, "ignore-pending")) {
-		status = bt_loaded_cluster_settle(&c.cluster);
+	if (bt_invocation_item(invocation, "cluster", 0)) {
+		return bt_capacity_rank(invocation);
 	}
-	if (status == BT_EXIT_OK) {
-		status = read_templates(&c);
-	}
-	if (status == BT_EXIT_OK) {
-		status = fill_all(&c);
-	}
+	int status = bt_capacity_measure(&c);
 	if (status == BT_EXIT_OK) {
 		status = report(&c);
 	}
-	cmd_capacity_end(&c);
+	bt_capacity_fini(&c);
 	return status;
 }

@@ -40,7 +40,8 @@ static int configure(struct bt_loaded_cluster *c)
 	int status = bt_configuration_gates(c->invocation, &gates);
 
 	if (status == BT_EXIT_OK) {
-		status = bt_configuration_read(c->invocation, &gates, &c->config);
+		status = (c->is_another ? bt_configuration_read_again : bt_configuration_read)(
+			c->invocation, &gates, &c->config);
 	}
 	if (status == BT_EXIT_OK && c->config.extender_n) {
 		bt_message("berth %s: %s: extenders are not called, and pods are placed as if they had no "

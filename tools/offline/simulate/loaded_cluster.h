@@ -29,6 +29,7 @@ struct bt_loaded_cluster {
 	/* The cluster's files, instead of those of the command line; or NULL. Set before opening. */
 	const char *const *paths;
 	size_t path_n;
+	bool is_another; /* the command has opened one before: plugins are loaded. Set before opening. */
 };
 
 /*
