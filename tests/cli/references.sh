@@ -65,6 +65,16 @@ says "1 ResourceClaim waits for devices of ResourceSlices, which the input lacks
 "$berth" simulate "$top/tools/samples" >out 2>err || fail "the samples: $(cat err)"
 [ ! -s err ] || fail "the samples lack something: $(cat err)"
 
+# What a template refers to, is named as well, and what the cluster lacks for its own pods only once.
+"$berth" capacity claims.yaml pods.yaml --pod pods.yaml >out 2>err
+[ "$(grep -c 'DeviceClass that the input lacks' err)" = 1 ] || fail "what the cluster lacks is not named once: $(cat err)"
+cat >template.yaml <<'YAML'
+{apiVersion: v1, kind: Pod, metadata: {name: t}, spec: {containers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: {claimName: data-7}}]}}
+YAML
+"$berth" capacity pods.yaml --pod template.yaml >out 2>err
+grep -qF "berth capacity: warning: 1 pod refers to 1 PersistentVolumeClaim that the input lacks, such as default/data-7; fetch them with kubectl get persistentvolumeclaims -A -o json" err ||
+	fail "a template's claim is not named: $(cat err)"
+
 # Kinds that change placements.
 cat >kinds.yaml <<'YAML'
 {apiVersion: v1, kind: LimitRange, metadata: {name: a}}

@@ -88,7 +88,6 @@ static void take_app_object(void *context, struct bt_object *object, bool made)
 	struct bt_check *check = context;
 	struct bt_taken taken;
 
-	bt_references_note(&check->cluster.load.references, object);
 	if (object->kind == BT_KIND_POD) {
 		take_app_pod(check, object, made);
 	} else {
@@ -162,7 +161,6 @@ static int apply_app(struct bt_check *check)
 
 	keep_replicas(check);
 	check->cluster.diagnostics.quiet = false; /* what is wrong now is why it is not judged */
-	bt_references_forget(&check->cluster.load.references);
 	bool whole = bt_load_apart_source(
 		&check->cluster.load, &(struct bt_source){next_manifest, &manifests}, take_app_object, check);
 	if (bt_interrupt_pending()) {

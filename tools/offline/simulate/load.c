@@ -305,41 +305,6 @@ void bt_load_finish(struct bt_load *load)
 	wait_until_taken(load);
 }
 
-bool bt_load_apart_source(struct bt_load *load, const struct bt_source *source,
-	void (*take)(void *context, struct bt_object *object, bool made), void *context)
-{
-	struct bt_admission *admission = &load->admission;
-	const struct bt_admission before = *admission;
-	uint64_t problem_n = load->diagnostics->n;
-	struct bt_object *object;
-
-	admission->admitted = take;
-	admission->context = context;
-	admission->expand = true;
-	while (!load->diagnostics->stop && !bt_interrupt_pending() &&
-		(object = source->next(source->context))) {
-		bt_admission_object(admission, object);
-	}
-	bt_admission_finish(admission, bt_pipeline_engine(load->pipeline));
-	admission->admitted = before.admitted;
-	admission->context = before.context;
-	admission->expand = before.expand;
-	return !load->diagnostics->stop && !bt_interrupt_pending() && load->diagnostics->n == problem_n;
-}
-
-bool bt_load_apart(struct bt_load *load, const char *path,
-	void (*take)(void *context, struct bt_object *object, bool made), void *context)
-{
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, load->diagnostics);
-	struct file_source files = {.reader = reader};
-
-	bt_object_reader_add_path(reader, path);
-	(void)bt_load_apart_source(load, &(struct bt_source){next_in_files, &files}, take, context);
-	const struct bt_object_counts counts = bt_object_reader_counts(reader);
-	bt_object_reader_destroy(reader);
-	return !load->diagnostics->stop && counts.objects && !counts.unreadable;
-}
-
 /* ---- warnings ---- */
 
 size_t bt_load_missing(struct bt_load *load, struct bt_missing out[BT_LOAD_MISSING_MAX])
@@ -410,6 +375,61 @@ void bt_load_warn(struct bt_load *load)
 			(unsigned long long)load->counts.claim_templates);
 		bt_diagnostics_warn(load->diagnostics, bt_buf_view(&load->text));
 	}
+}
+
+/* ---- objects besides the cluster ---- */
+
+/* The taker of objects that do not belong to the cluster. */
+struct apart_taker {
+	struct bt_load *load;
+	void (*take)(void *context, struct bt_object *object, bool made);
+	void *context;
+};
+
+static void take_apart(void *context, struct bt_object *object, bool made)
+{
+	const struct apart_taker *taker = context;
+
+	bt_references_note(&taker->load->references, object);
+	taker->take(taker->context, object, made);
+}
+
+bool bt_load_apart_source(struct bt_load *load, const struct bt_source *source,
+	void (*take)(void *context, struct bt_object *object, bool made), void *context)
+{
+	struct apart_taker taker = {load, take, context};
+	struct bt_admission *admission = &load->admission;
+	const struct bt_admission before = *admission;
+	uint64_t problem_n = load->diagnostics->n;
+	struct bt_object *object;
+
+	bt_references_forget(&load->references); /* the cluster's have been reported */
+	admission->admitted = take_apart;
+	admission->context = &taker;
+	admission->expand = true;
+	while (!load->diagnostics->stop && !bt_interrupt_pending() &&
+		(object = source->next(source->context))) {
+		bt_admission_object(admission, object);
+	}
+	bt_admission_finish(admission, bt_pipeline_engine(load->pipeline));
+	admission->admitted = before.admitted;
+	admission->context = before.context;
+	admission->expand = before.expand;
+	return !load->diagnostics->stop && !bt_interrupt_pending() && load->diagnostics->n == problem_n;
+}
+
+bool bt_load_apart(struct bt_load *load, const char *path,
+	void (*take)(void *context, struct bt_object *object, bool made), void *context)
+{
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, load->diagnostics);
+	struct file_source files = {.reader = reader};
+
+	bt_object_reader_add_path(reader, path);
+	(void)bt_load_apart_source(load, &(struct bt_source){next_in_files, &files}, take, context);
+	const struct bt_object_counts counts = bt_object_reader_counts(reader);
+	bt_object_reader_destroy(reader);
+	warn_of_missing(load);
+	return !load->diagnostics->stop && counts.objects && !counts.unreadable;
 }
 
 void bt_load_fini(struct bt_load *load)

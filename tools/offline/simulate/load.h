@@ -91,13 +91,14 @@ void bt_load_finish(struct bt_load *load);
 /*
  * Reads one more file, whose objects do not belong to the cluster: take gets each one as admission leaves it,
  * and the pods of workloads (made), with the priorities of the input's classes. Call after bt_load_finish.
+ * Warns about missing objects that these refer to; only they count in bt_load_missing from then on.
  * Reports errors on standard error. Returns: false when the path is unreadable or nothing usable was found.
  */
 bool bt_load_apart(struct bt_load *load, const char *path,
 	void (*take)(void *context, struct bt_object *object, bool made), void *context);
 
-/* The same with the objects of a source. Returns: false when something is wrong with one of them, or the user
- * interrupts. */
+/* The same with the objects of a source, without a warning. Returns: false when something is wrong with one
+ * of them, or the user interrupts. */
 bool bt_load_apart_source(struct bt_load *load, const struct bt_source *source,
 	void (*take)(void *context, struct bt_object *object, bool made), void *context);
 

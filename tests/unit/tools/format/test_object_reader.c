@@ -483,6 +483,33 @@ static void each_problem_has_its_line_and_column(void **state)
 		"f:4:5: Node at items[4]: metadata.name: the object has no name; give it one\n");
 }
 
+/* Reads the next object and compares its line. */
+static void is_on_line(size_t line)
+{
+	assert_non_null(bt_object_reader_next(reader));
+	assert_int_equal(bt_object_reader_line(reader), line);
+	assert_string_equal(bt_object_reader_file(reader), "f");
+}
+
+static void each_object_has_the_line_that_it_begins_on(void **state)
+{
+	(void)state;
+	begin("{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[" NODE("a") ",\n\n" NODE("b") "]}\n" NODE(
+		      "c"),
+		BT_FORMAT_JSON);
+	is_on_line(1);
+	is_on_line(3);
+	is_on_line(4);
+	begin("# a comment\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\n"
+	      "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata: {name: b}\n"
+	      "- " NODE("c") "\n",
+		BT_FORMAT_YAML);
+	is_on_line(2);
+	is_on_line(9);
+	is_on_line(12);
+	assert_null(bt_object_reader_next(reader));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -500,6 +527,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_syntax_error_costs_one_document, setup, teardown),
 		cmocka_unit_test_setup_teardown(inputs_without_objects_are_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_owned_object_needs_nothing_else, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_object_has_the_line_that_it_begins_on, setup, teardown),
 		cmocka_unit_test(times_are_read_to_the_nanosecond),
 	};
 

@@ -154,6 +154,23 @@ static void rows_are_in_the_order_of_kinds_up_to_a_limit(void **state)
 	bt_references_fini(&references);
 }
 
+static void references_before_a_mark_are_left_out_and_objects_are_not(void **state)
+{
+	struct bt_references references = {0};
+
+	note_pod(*state, &references, CLAIMS("a"));
+	note(*state, &references, PVC("c"));
+	bt_references_forget(&references);
+	assert_nothing_missing(&references);
+	note_pod(*state, &references, CLAIMS("b"));
+	note_pod(*state, &references, CLAIMS("c"));
+	struct bt_missing missing = only_missing(&references);
+	assert_int_equal(missing.object_n, 1);
+	assert_int_equal(missing.referrer_n, 1);
+	assert_str(missing.example, "default/b");
+	bt_references_fini(&references);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +183,7 @@ int main(void)
 		FIXTURE_TEST(of_owners_the_controller_alone_counts),
 		FIXTURE_TEST(csi_volumes_want_one_csi_node_at_least),
 		FIXTURE_TEST(rows_are_in_the_order_of_kinds_up_to_a_limit),
+		FIXTURE_TEST(references_before_a_mark_are_left_out_and_objects_are_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
