@@ -639,8 +639,8 @@ struct berth_node_state {
 };
 
 /*
- * Visits all nodes, in the order in which they came, until visit returns false. It must not call functions of
- * the same handle; its arguments are valid during the call. In a transaction or without one.
+ * Visits all nodes, in the order in which they were added, until visit returns false. It must not call
+ * functions of the same handle; its arguments are valid during the call. In a transaction or without one.
  * Returns : BERTH_OK.
  */
 BERTH_API enum berth_status berth_each_node(struct berth *berth,

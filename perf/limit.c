@@ -34,7 +34,7 @@ struct plain_node {
 	uint32_t pod_n;
 };
 
-/* Nodes by score. A bit of a level above says that the word below it is not empty. */
+/* Nodes by score. A bit of a level above is set when the word below it is not empty. */
 struct buckets {
 	uint32_t at[LEVELS]; /* where a level begins in a row */
 	uint32_t row_words;

@@ -13,7 +13,7 @@ static struct bt_team *team_of(struct bt_bench *bench, uint32_t worker_n)
 	struct bt_team *team = bt_team_create(&options, &status);
 
 	if (!team) {
-		bt_bench_skip(bench, "the system gives no thread");
+		bt_bench_skip(bench, "no thread could be started");
 	}
 	return team;
 }

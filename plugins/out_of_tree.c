@@ -553,7 +553,7 @@ static enum bt_status check_events(const struct berth_plugin *d, struct bt_buf *
 			return refuse(out_error, BT_UNSUPPORTED,
 				"events: a resource or action that this berth does not know; leave it out, "
 				"or leave out all "
-				"events to be asked after each");
+				"events to be called after each");
 		}
 	}
 	return BT_OK;
@@ -577,7 +577,7 @@ static enum bt_status check(const struct berth_plugin *d, struct bt_buf *out_err
 	if (d->depends > BERTH_PLUGIN_DEPENDS_ON_NODE_AND_PODS || (d->pod_fields & ~(uint32_t)POD_FIELDS)) {
 		return refuse(out_error, BT_UNSUPPORTED,
 			"depends or pod_fields: a value that this berth does not know; leave both 0, and it "
-			"is asked every "
+			"is called every "
 			"time");
 	}
 	if (d->normalize > BERTH_PLUGIN_NORMALIZE_OWN ||

@@ -915,7 +915,7 @@ void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 		queue->cause = BT_CAUSE_FORCE_ACTIVATE;
 		requeue(queue, ix, BT_AFTER_BACKOFF, now_ns);
 	} else if (slot->where == BT_WAIT_BACKOFF && !is_patient(slot)) {
-		/* An event came before the failure. If it were popped from backoff, failing pods would
+		/* An event arrived before the failure. If it were popped from backoff, failing pods would
 		 * requeue each other forever. */
 		bt_slot_leave(queue, ix);
 		slot->patient = true;
@@ -969,7 +969,7 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 		}
 		/* A pod that stays gated is also an event for those in flight. */
 		any = true;
-		if (slot->where == BT_WAIT_UNSCHEDULABLE || queue->options.flush_asks_gates ||
+		if (slot->where == BT_WAIT_UNSCHEDULABLE || queue->options.flush_runs_pre_enqueue ||
 			is_stuck(queue, slot)) {
 			queue_note(queue, &n, i);
 		}
@@ -982,7 +982,7 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 		if (BT_UNLIKELY(queue->slots[ix].is_entity)) {
 			bt_entity_note_flushed(queue, &queue->slots[ix]);
 		}
-		if (queue->options.flush_asks_gates) {
+		if (queue->options.flush_runs_pre_enqueue) {
 			queue->slots[ix].waits_since_ns = now_ns;
 		}
 		queue->counts.flushed_n++;

@@ -108,8 +108,8 @@ struct bt_queue_observer {
 struct bt_queue_options {
 	int64_t initial_backoff_ns, max_backoff_ns; /* max 0: no backoff */
 	int64_t max_unschedulable_ns; /* a pod that has waited longer for an event is requeued; a gated one if
-					 it is stuck, or with flush_asks_gates */
-	bool flush_asks_gates;	      /* and its next flush is as long after this one */
+					 it is stuck, or with flush_runs_pre_enqueue */
+	bool flush_runs_pre_enqueue;  /* and its next flush is as long after this one */
 	/* Backoff ends at whole seconds, and pods are popped from it when none is active. Gate
 	 * SchedulerPopFromBackoffQ. */
 	bool pop_from_backoff;
@@ -162,7 +162,7 @@ struct bt_queue_counts {
 	uint64_t pod_groups[BT_WAIT_N]; /* PodGroups by place */
 	bool had_pod_groups[BT_WAIT_N]; /* whether the place ever had a PodGroup */
 	uint64_t grouped[BT_WAIT_N];	/* pods in PodGroups, also counted in their places */
-	uint64_t hint_n;		/* hints asked */
+	uint64_t hint_n;		/* hints called */
 	uint64_t moved_n;		/* pods requeued by events */
 	uint64_t flushed_n;		/* by time alone */
 	uint64_t backoff_n;		/* number of waits in backoff */

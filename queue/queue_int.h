@@ -41,7 +41,7 @@ struct bt_slot {
 	uint64_t order; /* of arrival */
 	bt_plugin_set unschedulable_plugins, pending;
 	int64_t entered_ns, timestamp_ns, expiry_ns;
-	int64_t waits_since_ns; /* timestamp_ns, or the last flush (flush_asks_gates) */
+	int64_t waits_since_ns; /* timestamp_ns, or the last flush (flush_runs_pre_enqueue) */
 	int64_t first_ns;	/* when it first became active, or INT64_MAX */
 	uint64_t turn;		/* of a pod in a PodGroup: sequence number of its wait, for the order in it */
 	uint32_t unschedulable_n, error_n;

@@ -108,7 +108,7 @@ void __tsan_release(void *address);
 #define BT_SYNC_ATOMIC(address, bytes) ((void)(address))
 #endif
 
-/* No access moves across it, neither in the compiler nor in the processor; every use says WHY. */
+/* No access moves across it, neither in the compiler nor in the processor; every use states WHY. */
 BT_INLINE void bt_fence_full(void)
 {
 #if BT_VALGRIND || defined(BT_TSAN)

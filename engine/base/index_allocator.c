@@ -139,13 +139,14 @@ size_t bt_index_allocator_cut(struct bt_index_allocator *v, size_t end)
 	return end;
 }
 
-void *bt_index_allocator_shrink_for(const char *who, void *array, size_t left_n, size_t *cap_n, size_t size)
+void *bt_index_allocator_shrink_for(
+	const char *caller, void *array, size_t left_n, size_t *cap_n, size_t size)
 {
 	size_t room = bt_index_allocator_room(left_n, *cap_n);
 
 	BT_INVARIANT(left_n <= *cap_n || room == *cap_n);
 	if (room < *cap_n) {
-		array = bt_mem_realloc_for(who, array, room, size);
+		array = bt_mem_realloc_for(caller, array, room, size);
 		*cap_n = room;
 	}
 	return array;

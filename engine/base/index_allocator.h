@@ -48,5 +48,6 @@ static inline size_t bt_index_allocator_room(size_t left_n, size_t cap)
 #define bt_index_allocator_shrink(array, left_n, cap_n, size)                                                \
 	bt_index_allocator_shrink_for(__func__, array, left_n, cap_n, size)
 
-/* The same; who: the calling function's name, a constant. */
-void *bt_index_allocator_shrink_for(const char *who, void *array, size_t left_n, size_t *cap_n, size_t size);
+/* The same; caller: the calling function's name, a constant. */
+void *bt_index_allocator_shrink_for(
+	const char *caller, void *array, size_t left_n, size_t *cap_n, size_t size);

@@ -88,7 +88,7 @@ bool bt_rcu_has_readers(void);
  * the pointer is stored. */
 #define bt_rcu_publish(target, pointer) bt_store_release((target), (pointer))
 
-/* The published pointer, valid as bt_rcu_is_reading says. EDGE rcu.pointer acquire: the object is
+/* The published pointer, valid as by bt_rcu_is_reading. EDGE rcu.pointer acquire: the object is
  * initialized. */
 #define bt_rcu_get(target) bt_load_acquire(target)
 

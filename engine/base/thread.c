@@ -116,7 +116,7 @@ enum bt_status bt_thread_start(const struct bt_thread_options *options, void (*r
 	pthread_attr_init(&attributes);
 	if (options->stack_bytes && pthread_attr_setstacksize(&attributes, options->stack_bytes)) {
 		thread_explain(out_why, options->name, "its stack is too small or not whole pages", EINVAL,
-			"ask for 64 KiB or more");
+			"request 64 KiB or more");
 		pthread_attr_destroy(&attributes);
 		return BT_INVALID;
 	}

@@ -73,7 +73,7 @@ static enum bt_status load(struct bt_topo *topo, struct bt_buf *out_why)
 	errno = 0;
 	if (hwloc_topology_load(topo->hwloc)) {
 		topo_explain(out_why, "hwloc could not read it: ", errno ? strerror(errno) : "not understood",
-			"look at what lstopo says, and at the HWLOC_ variables");
+			"check the output of lstopo, and the HWLOC_ variables");
 		hwloc_topology_destroy(topo->hwloc);
 		return BT_IO;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Strings to small integers and back. All strings that scheduling compares are compared as such integers.
- * Numbers only tell equal from different: a string's number depends on the order of insertion, so no decision
- * may depend on the order of numbers.
+ * Numbers only distinguish equal from different: a string's number depends on the order of insertion, so no
+ * decision may depend on the order of numbers.
  *
  *   (unknown) --bt_intern_hold--> held, by n --bt_intern_release--> (unknown), when n was 1
  *       |                             |

@@ -321,17 +321,18 @@ static const char *incomplete_text(
 	bt_buf_clear(&s->text);
 	if (pod->spec.incomplete.len) {
 		bt_buf_printf(&s->text,
-			"the pod could not be read whole (%.*s), and nothing is decided on half knowledge: "
+			"the pod could not be read whole (%.*s), and is not scheduled: "
 			"correct that field, or create the pod again without it",
 			BT_STR_ARG(pod->spec.incomplete));
 	} else if (requests->too_many_names) {
 		bt_buf_printf(&s->text,
-			"spec.containers: the pod asks for more than %d resources, and is not scheduled: ask "
-			"for fewer",
+			"spec.containers: the pod requests more than %d resources, and is not scheduled: "
+			"request "
+			"fewer",
 			BT_REQUEST_MAX);
 	} else if (requests->names_missing) {
 		bt_buf_printf(&s->text,
-			"spec.containers: the pod asks for a resource that no node offers, and pods have "
+			"spec.containers: the pod requests a resource that no node offers, and pods have "
 			"named %d already, which is the limit: correct the name, or delete the pods that "
 			"name "
 			"resources of no node and restart berth",

@@ -173,7 +173,7 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 /*
  * The nodes that pass every filter by the columns, in ascending order, into an array with room for all slots.
  * Requires: no refusal, not narrowed.
- * Returns : false when columns cannot tell and bt_evaluate_filters must.
+ * Returns : false when columns are undecided and bt_evaluate_filters must decide.
  */
 bool bt_plan_feasible(
 	struct bt_plan *plan, const struct bt_view *view, uint32_t *out_node_ixs, uint32_t *out_n);

@@ -13,11 +13,11 @@
 bool bt_topology_pick_pick(
 	struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix);
 
-/* Places the pages of its arrays by node slot near their shards' workers, unless they are. */
-void bt_topology_pick_place(struct bt_topology_pick *counted, const struct bt_shards *shards);
+/* Moves the pages of its arrays by node slot to their shards' workers, unless they are there. */
+void bt_topology_pick_place(struct bt_topology_pick *pick, const struct bt_shards *shards);
 
-/* Frees a plan's state; NULL: nothing. */
-void bt_topology_pick_destroy(struct bt_topology_pick *counted);
+/* Frees a plan's state, which may be NULL. */
+void bt_topology_pick_destroy(struct bt_topology_pick *pick);
 
-/* The same for a plan that stays, or whose planner does. Requires: it has such a state. */
+/* The same for a plan that continues without it. Requires: it has such a state. */
 void bt_topology_pick_forget(struct bt_plan *plan);

@@ -1263,7 +1263,7 @@ static enum allocator_found search_from(struct allocator_search *s, struct posit
 	}
 	if (s->depth == DEPTH_MAX) {
 		bt_buf_text(
-			s->error, "the pod's claims ask for more devices than berth searches for at once");
+			s->error, "the pod's claims request more devices than berth searches for at once");
 		return FAILED;
 	}
 	s->depth++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Devices that serve as resources of their node, or take of them (gate DRANodeAllocatableResources): what a
- * pod asks for on a node together with its claims. Source: nodeallocatabledynamicresources.go, v1.37.2 and
+ * pod requests on a node together with its claims. Source: nodeallocatabledynamicresources.go, v1.37.2 and
  * v1.36.3. Context: the scheduling thread. Owns: results live in the store's scratch.
  */
 #pragma once

@@ -323,7 +323,7 @@ static bool bound(const void *opaque)
 	return ((const struct pod_topology_spread_term *)opaque)->bound;
 }
 
-/* The keys' values also tell nodes without the key from others, which domains do not. */
+/* The keys' values also distinguish nodes without the key from others, which domains do not. */
 static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_keys, uint32_t n, uint32_t cap)
 {
 	const struct pod_topology_spread_term *term = opaque;

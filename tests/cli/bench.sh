@@ -10,7 +10,7 @@ expect 2 "--speed is a number above 0" "$berth" bench --speed fast
 expect 2 "--timeout is a number of seconds" "$berth" bench --timeout -3
 expect 2 "is no regular expression" "$berth" bench --run '('
 expect 2 "--output is one of" "$berth" bench -o xml
-expect 2 "--kubernetes-version: '1.2' cannot be had; say " "$berth" bench --kubernetes-version 1.2
+expect 2 "--kubernetes-version: '1.2' is not supported; use " "$berth" bench --kubernetes-version 1.2
 expect 0 "Differences from upstream" "$berth" bench --help
 expect 3 "there is no such file" "$berth" bench nothing.yaml
 mkdir empty

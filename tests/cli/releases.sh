@@ -7,10 +7,10 @@ here=$(dirname "$0")
 samples=$here/../../tools/samples
 
 # Usage.
-expect 2 "--kubernetes-version: '1.2' cannot be had; say " "$berth" simulate --kubernetes-version 1.2 "$samples"
-expect 2 "--kubernetes-version: 'x' cannot be had" "$berth" verdict --kubernetes-version x nothing
+expect 2 "--kubernetes-version: '1.2' is not supported; use " "$berth" simulate --kubernetes-version 1.2 "$samples"
+expect 2 "--kubernetes-version: 'x' is not supported" "$berth" verdict --kubernetes-version x nothing
 expect 2 "unrecognized feature gate: GangScheduling" "$berth" simulate --kubernetes-version 1.37 --feature-gates GangScheduling=true "$samples"
-expect 2 "--from: '1.2' cannot be had" "$berth" compare --from 1.2 "$samples"
+expect 2 "--from: '1.2' is not supported" "$berth" compare --from 1.2 "$samples"
 expect 2 "are the same release" "$berth" compare --from 1.37 --to 1.37 "$samples"
 expect 2 "exclude each other" "$berth" compare --journal x "$samples"
 expect 3 "nothing.json" "$berth" compare nothing.json

@@ -70,7 +70,7 @@ grep -qaF "Failed" run.journal && fail "the log is in the journal"
 [ $? = 4 ] || fail "a closed standard output is no error"
 grep -qv '^{' decisions.jsonl && fail "the report is in the log of decisions"
 
-# A journal for which there is no room is said at once, and the scheduler goes on until it is asked to end.
+# A journal for which there is no room is reported at once, and the scheduler continues until it is stopped.
 mkfifo log
 "$berth" run --kubeconfig=none.kubeconfig --secure-port=0 --leader-elect=false --journal=/dev/full 2>log &
 pid=$!
@@ -91,7 +91,7 @@ wait $pid
 # ps shows what was started.
 [ "$name" = "berth run" ] || fail "the process is called '$name'"
 case $shown in "$berth run --kubeconfig="*) ;; *) fail "ps shows '$shown'" ;; esac
-# It takes from itself what it does not need, and says where a part of that cannot be had.
+# It drops the rights that it does not need, and reports those that it cannot drop.
 sandbox_of() {
 	mkfifo sandbox.log
 	"$berth" run --kubeconfig="$1" --secure-port=0 --leader-elect=false --sandbox="$2" -v 1 2>sandbox.log &
@@ -114,7 +114,7 @@ if ! grep -qF "this is a build with sanitizers" sandbox.lines; then
 	grep -qP "NoNewPrivs:\t1" sandbox.status || fail "may get new privileges: $(cat sandbox.status)"
 	grep -qP "Seccomp:\t2" sandbox.status || fail "has no filter: $(cat sandbox.status)"
 	sed 's/token: t/exec: {apiVersion: client.authentication.k8s.io\/v1, command: "true", interactiveMode: Never}/' none.kubeconfig >exec.kubeconfig
-	expect 3 "--sandbox=require: no Landlock: the kubeconfig names a credential plugin, which would inherit it; say --sandbox=auto" \
+	expect 3 "--sandbox=require: no Landlock: the kubeconfig names a credential plugin, which would inherit it; use --sandbox=auto" \
 		"$berth" run --kubeconfig=exec.kubeconfig --leader-elect=false --sandbox=require
 fi
 rm sandbox.lines

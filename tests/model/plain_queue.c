@@ -408,10 +408,10 @@ void plain_flush_unschedulable(struct plain_queue *q, int64_t now_ns)
 			continue;
 		}
 		any = true;
-		if (pod->where == BT_WAIT_UNSCHEDULABLE || q->options.flush_asks_gates ||
+		if (pod->where == BT_WAIT_UNSCHEDULABLE || q->options.flush_runs_pre_enqueue ||
 			plain_is_stuck(q, i)) {
 			pod->flushed = true;
-			pod->flush_ns = q->options.flush_asks_gates ? now_ns : INT64_MIN;
+			pod->flush_ns = q->options.flush_runs_pre_enqueue ? now_ns : INT64_MIN;
 			q->flushed_n++;
 			let(q, i, AFTER_BACKOFF, now_ns);
 		}

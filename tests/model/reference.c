@@ -495,10 +495,10 @@ static void pre_filter(
 	out->refusal = all && !any ? "pod affinity terms conflict" : NULL;
 	out->narrowed = all && any;
 	for (uint32_t n = 0; n < cluster->node_n; n++) {
-		out->nodes[n].asked = !all;
+		out->nodes[n].evaluated = !all;
 		for (uint32_t i = 0; all && i < required->term_n; i++) {
 			names_nodes(&required->terms[i], cluster->nodes[n]->meta.name, &named);
-			out->nodes[n].asked |= named;
+			out->nodes[n].evaluated |= named;
 		}
 	}
 }
@@ -877,7 +877,7 @@ void ref_judge(const struct ref_cluster *cluster, const struct ref_settings *set
 		return;
 	}
 	for (uint32_t n = 0; n < cluster->node_n; n++) {
-		if (out->nodes[n].asked) {
+		if (out->nodes[n].evaluated) {
 			filter(cluster, settings, cluster->nodes[n], pod, &out->nodes[n]);
 		}
 		out->feasible_n += out->nodes[n].passes;
@@ -963,7 +963,7 @@ void ref_message(const struct ref_verdict *verdict, struct bt_buf *out)
 	for (uint32_t i = 0; i < verdict->node_n; i++) {
 		const struct ref_node_verdict *v = &verdict->nodes[i];
 
-		if (!v->asked) {
+		if (!v->evaluated) {
 			reasons[n++] = left_out;
 		}
 		for (uint32_t r = 0; r < v->reason_n; r++) {

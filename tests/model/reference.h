@@ -53,7 +53,7 @@ struct ref_cluster {
 };
 
 struct ref_node_verdict {
-	bool asked; /* PreFilter did not exclude it */
+	bool evaluated; /* PreFilter did not exclude it */
 	bool passes, unresolvable;
 	const char *plugin; /* the plugin that refuses */
 	char reasons[REF_REASONS_MAX][REF_TEXT_MAX];

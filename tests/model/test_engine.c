@@ -452,7 +452,7 @@ static void write_wanted(struct history *h)
 		struct ref_node_verdict *node = &v->nodes[i];
 
 		bt_buf_printf(&h->want, "%.*s:", BT_STR_ARG(h->cluster.nodes[i]->meta.name));
-		if (!node->asked) {
+		if (!node->evaluated) {
 			bt_buf_text(&h->want, " left out");
 		} else if (!node->passes) {
 			bt_buf_printf(&h->want, " %s %s", node->plugin,

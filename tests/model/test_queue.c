@@ -460,7 +460,7 @@ static struct bt_queue_options any_options(struct history *h)
 		.max_backoff_ns = mosts[below(h, 4)],
 		.max_unschedulable_ns = 60 * SECOND,
 		.pop_from_backoff = chance(h, 70),
-		.flush_asks_gates = chance(h, 50),
+		.flush_runs_pre_enqueue = chance(h, 50),
 		.log_limit = limits[below(h, 4)],
 		.hooks = {gate, interested, matters, hint, stuck, NULL, &h->world},
 	};

@@ -54,7 +54,7 @@ static const struct kind kinds[] = {
 /* Replaces the cost model: returns a constant, or, with a generator, random choices. */
 struct chooser {
 	const char *name;
-	enum bt_catch_up says;
+	enum bt_catch_up choice;
 	bool draws;
 	struct bt_rng rng;
 	uint32_t asked_n;
@@ -209,7 +209,7 @@ static enum bt_catch_up choose(void *context, uint64_t behind, uint32_t slot_n, 
 	(void)stable_rounds;
 	chooser->asked_n++;
 	return chooser->draws ? (enum bt_catch_up)bt_rng_below(&chooser->rng, BT_CATCH_UP_AND_INDEX + 1)
-			      : chooser->says;
+			      : chooser->choice;
 }
 
 static void place_all(struct placing *p)
@@ -334,12 +334,12 @@ static void workers_batches_and_timing_change_no_decision(void **state)
 /* With one thread: all columns that are updated call the chooser. */
 static void no_version_of_the_scan_and_no_way_to_catch_up_changes_a_decision(void **state)
 {
-	struct chooser choosers[] = {{.name = "always all", .says = BT_CATCH_UP_ALL},
-		{.name = "never indexed", .says = BT_CATCH_UP_JOURNAL},
-		{.name = "always indexed", .says = BT_CATCH_UP_AND_INDEX},
+	struct chooser choosers[] = {{.name = "always all", .choice = BT_CATCH_UP_ALL},
+		{.name = "never indexed", .choice = BT_CATCH_UP_JOURNAL},
+		{.name = "always indexed", .choice = BT_CATCH_UP_AND_INDEX},
 		{.name = "at random", .draws = true, .rng = {1}}};
 	/* Without an index every decision scans. */
-	struct chooser scanned = {.says = BT_CATCH_UP_JOURNAL};
+	struct chooser scanned = {.choice = BT_CATCH_UP_JOURNAL};
 	static const char *const scans[] = {"portable", "avx2", "avx512"};
 	uint64_t seed = given_seed();
 

@@ -483,7 +483,7 @@ struct opinion {
 	bool preempts; /* it would need victims */
 };
 
-static void ask(struct bt_engine *engine, uint32_t pod_ix, struct opinion *out)
+static void read_opinion(struct bt_engine *engine, uint32_t pod_ix, struct opinion *out)
 {
 	struct bt_explanation x = {0};
 	const struct bt_evaluation *e = &x.evaluation;
@@ -523,7 +523,7 @@ static void probe(struct sim *sim, struct bt_engine *engine, uint32_t shape, str
 		sim_fail(sim, "I6", "a pod is not taken");
 		return;
 	}
-	ask(engine, ix, out);
+	read_opinion(engine, ix, out);
 }
 
 /* A new engine that gets only the current objects. */

@@ -348,29 +348,29 @@ static bool apply(struct sim *sim)
 
 /* ---- the binder ---- */
 
-static struct sim_binding *binding_of(struct sim *sim, const struct bt_bind_request *ask)
+static struct sim_binding *binding_of(struct sim *sim, const struct bt_bind_request *request)
 {
-	uint32_t uid = sim_number_of(ask->pod.uid);
+	uint32_t uid = sim_number_of(request->pod.uid);
 
 	for (uint32_t i = 0; i < sim->binding_n; i++) {
-		if (sim->bindings[i].uid == uid && sim->bindings[i].node == sim_number_of(ask->node)) {
+		if (sim->bindings[i].uid == uid && sim->bindings[i].node == sim_number_of(request->node)) {
 			return &sim->bindings[i];
 		}
 	}
 	return NULL;
 }
 
-static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct sim *sim = context;
-	struct sim_binding *binding = binding_of(sim, ask);
+	struct sim_binding *binding = binding_of(sim, request);
 
 	(void)pipeline;
 	if (!binding || binding->done) {
-		sim_fail(sim, "I2", "the binder is asked for what was not decided, or twice");
+		sim_fail(sim, "I2", "the binder got a request without a decision, or twice");
 		return;
 	}
-	binding->handle = ask->handle;
+	binding->handle = request->handle;
 	sim_call_bind(sim, binding, sim->bind_how);
 }
 
@@ -388,29 +388,29 @@ static void reply(struct sim *sim, struct sim_binding *binding)
 }
 
 /* Checks the pod at the API server, which knows the truth. */
-static void check_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void check_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct sim *sim = context;
-	struct sim_binding *binding = binding_of(sim, ask);
+	struct sim_binding *binding = binding_of(sim, request);
 
 	sim->faults[SIM_ASKED_AGAIN]++;
 	/* Its pending answer has the claims that it has written. */
 	if (sim->bind_how < CHECK_UNSURE || (binding && binding->wrote && !binding->replied)) {
-		(void)bt_pipeline_unknown(pipeline, ask->handle);
+		(void)bt_pipeline_unknown(pipeline, request->handle);
 		return;
 	}
 	const struct sim_object *pod =
-		&sim->api->objects[SIM_POD_STREAM][sim_number_of(ask->pod.name) % SIM_PODS];
-	bool good = pod->there && pod->uid == sim_number_of(ask->pod.uid) &&
-		    pod->pod.node == sim_number_of(ask->node);
+		&sim->api->objects[SIM_POD_STREAM][sim_number_of(request->pod.name) % SIM_PODS];
+	bool good = pod->there && pod->uid == sim_number_of(request->pod.uid) &&
+		    pod->pod.node == sim_number_of(request->node);
 	if (binding && !binding->replied) {
 		binding->good = good;
 		binding->replied = true;
 	}
 	if (good) {
-		(void)bt_pipeline_bound(pipeline, ask->handle);
+		(void)bt_pipeline_bound(pipeline, request->handle);
 	} else {
-		(void)bt_pipeline_bind_failed(pipeline, ask->handle, bt_str("not there"));
+		(void)bt_pipeline_bind_failed(pipeline, request->handle, bt_str("not there"));
 	}
 }
 
@@ -424,39 +424,40 @@ static struct sim_eviction *add_eviction(struct sim *sim, struct sim_eviction ev
 	return &sim->evictions[sim->eviction_n++];
 }
 
-static void release_claim(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void release_claim(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct sim *sim = context;
-	struct sim_eviction *release = add_eviction(sim,
-		(struct sim_eviction){
-			.for_uid = sim_number_of(ask->pod.uid), .handle = ask->handle, .releases = true});
+	struct sim_eviction *release =
+		add_eviction(sim, (struct sim_eviction){.for_uid = sim_number_of(request->pod.uid),
+					  .handle = request->handle,
+					  .releases = true});
 
 	if (!sim->leader || sim->bind_how < 15) {
 		sim->faults[SIM_RELEASE_FAILED]++;
-		(void)bt_pipeline_evict_failed(pipeline, ask->handle, bt_str("refused"));
+		(void)bt_pipeline_evict_failed(pipeline, request->handle, bt_str("refused"));
 		return;
 	}
-	sim_release_claim(sim, sim_number_of(ask->other.name), sim_number_of(ask->other.uid));
+	sim_release_claim(sim, sim_number_of(request->other.name), sim_number_of(request->other.uid));
 	if (sim->bind_how >= 30) {
 		release->released = true;
-		(void)bt_pipeline_evicted(pipeline, ask->handle);
+		(void)bt_pipeline_evicted(pipeline, request->handle);
 	}
 }
 
-static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct sim *sim = context;
-	const struct sim_eviction victim = {.slot = sim_number_of(ask->pod.name),
-		.uid = sim_number_of(ask->pod.uid),
-		.for_uid = sim_number_of(ask->other.uid),
-		.handle = ask->handle};
+	const struct sim_eviction victim = {.slot = sim_number_of(request->pod.name),
+		.uid = sim_number_of(request->pod.uid),
+		.for_uid = sim_number_of(request->other.uid),
+		.handle = request->handle};
 	const struct sim_object *pod = &sim->api->objects[SIM_POD_STREAM][victim.slot];
 
 	sim_note_victim(sim, victim);
 	add_eviction(sim, victim);
 	if (!sim->leader || sim->bind_how < 15) {
 		sim->faults[SIM_EVICTION_FAILED]++;
-		(void)bt_pipeline_evict_failed(pipeline, ask->handle, bt_str("refused"));
+		(void)bt_pipeline_evict_failed(pipeline, request->handle, bt_str("refused"));
 		return;
 	}
 	if (sim->bind_how < 30) {
@@ -468,7 +469,7 @@ static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct 
 	}
 	if (sim->bind_how >= 40) {
 		sim->known[victim.slot].evicted = true;
-		(void)bt_pipeline_evicted(pipeline, ask->handle);
+		(void)bt_pipeline_evicted(pipeline, request->handle);
 	}
 }
 
@@ -521,7 +522,7 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 	uint32_t nominated = sim->shown[SIM_POD_STREAM][slot].pod.nominated;
 
 	if (sim->held) {
-		sim_fail(sim, "I8", "pod-%" PRIu32 " is decided by who does not lead", slot);
+		sim_fail(sim, "I8", "pod-%" PRIu32 " is decided without the lease", slot);
 	}
 	/* This pod has no older binding any more. */
 	sync(sim);

@@ -100,7 +100,7 @@ static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_obje
 		let_go(sim, shown->uid, SIM_NONE);
 		*known = (struct sim_known){.ix = BT_NO_POD, .confirmed = SIM_NONE};
 	}
-	/* No waiting pod hears of changes of an assumed pod. Source: updatePodInSchedulingQueue, v1.36.3. */
+	/* Changes of an assumed pod requeue no waiting pod. Source: updatePodInSchedulingQueue, v1.36.3. */
 	sim->untold |= is_held(sim, object->uid) &&
 		       memcmp(&object->pod.spec, &shown->pod.spec, sizeof(shown->pod.spec)) != 0;
 	/* Nor when a nominated pod requests less: Update requeues that pod alone. */

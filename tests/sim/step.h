@@ -78,8 +78,8 @@ enum sim_op {
 	X(CUT, "stream cut, list of the present")                                                            \
 	X(STALE_LIST, "stream cut, list of the past")                                                        \
 	X(LOST_REQUEST, "request to bind lost")                                                              \
-	X(LOST_ANSWER, "bound, but the binder hears an error")                                               \
-	X(LOST_SILENTLY, "bound, but the binder hears nothing in time")                                      \
+	X(LOST_ANSWER, "bound, but the binder gets an error")                                                \
+	X(LOST_SILENTLY, "bound, but the binder gets no answer in time")                                     \
 	X(REFUSED_409, "binding refused: conflict")                                                          \
 	X(REFUSED_404, "binding refused: not found")                                                         \
 	X(REFUSED_500, "binding refused: server error")                                                      \
@@ -103,7 +103,7 @@ enum sim_op {
 	X(PREEMPTED, "pod preempted")                                                                        \
 	X(VICTIM_IN_FLIGHT, "victim whose binding is on its way")                                            \
 	X(EVICTION_FAILED, "eviction refused")                                                               \
-	X(EVICTION_FAILED_AT_ONCE, "eviction refused while others are asked for")                            \
+	X(EVICTION_FAILED_AT_ONCE, "eviction refused while others are requested")                            \
 	X(EVICTION_LOST, "eviction without an answer")                                                       \
 	X(BUDGET_SPARED, "victims chosen beside a budget")                                                   \
 	X(GANG_PLACED, "gang placed together")                                                               \
@@ -126,7 +126,7 @@ enum sim_op {
 	X(NO_MEMORY_EVENT, "no memory for the events of pods in flight")                                     \
 	X(NO_MEMORY_PLAN, "no memory for the columns of a plan")                                             \
 	X(NO_MEMORY_NOTES, "no memory for notes of preemption")                                              \
-	X(ASKED_AGAIN, "binding without an answer asked about")                                              \
+	X(ASKED_AGAIN, "binding without an answer is checked")                                               \
 	X(NODE_MOVED, "node moved to a lower slot")                                                          \
 	X(NODE_MOVED_ASSUMED, "node moved while bindings are on their way")                                  \
 	X(POD_MOVED, "pod moved to a lower index")                                                           \

@@ -211,7 +211,7 @@ static void show(struct world *w, struct thing *thing, enum bt_watch_event_kind 
 }
 
 /* Holds lock(world). Creates a deleted object again. */
-static void make_anew(struct world *w, struct thing *thing)
+static void recreate(struct world *w, struct thing *thing)
 {
 	thing->life_n++;
 	thing->node[0] = 0;
@@ -234,28 +234,28 @@ static struct thing *find(struct world *w, const struct bt_pod_ref *pod)
 
 /* ---- the binder ---- */
 
-static bool is_current(const struct thing *thing, const struct bt_bind_request *ask)
+static bool is_current(const struct thing *thing, const struct bt_bind_request *request)
 {
 	char uid[80];
 
 	write_uid(thing, uid);
-	return !thing->gone && bt_str_is(ask->pod.uid, uid);
+	return !thing->gone && bt_str_is(request->pod.uid, uid);
 }
 
 /* Holds lock(world). Acts as the API server. Returns whether the pod is bound now. */
-static bool bind_in_world(struct world *w, const struct bt_bind_request *ask)
+static bool bind_in_world(struct world *w, const struct bt_bind_request *request)
 {
-	struct thing *thing = find(w, &ask->pod);
+	struct thing *thing = find(w, &request->pod);
 
-	STRESS_CHECK(thing && ask->node.len < sizeof(thing->node));
-	if (!is_current(thing, ask) || ask->number <= thing->barred || happens(w, FAILS_OF)) {
+	STRESS_CHECK(thing && request->node.len < sizeof(thing->node));
+	if (!is_current(thing, request) || request->number <= thing->barred || happens(w, FAILS_OF)) {
 		return false;
 	}
 	STRESS_CHECK(!thing->ours); /* I2 */
 	if (thing->node[0]) {
 		return false;
 	}
-	snprintf(thing->node, sizeof(thing->node), "%.*s", BT_STR_ARG(ask->node));
+	snprintf(thing->node, sizeof(thing->node), "%.*s", BT_STR_ARG(request->node));
 	thing->ours = true;
 	if (!w->done && happens(w, 2)) {
 		show(w, thing, BT_WATCH_EVENT_APPLY);
@@ -271,15 +271,15 @@ static void answer_late(struct world *w, uint32_t keep_n)
 	}
 }
 
-static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct world *w = context;
 
 	bt_lock_acquire(&w->lock);
-	bool bound = bind_in_world(w, ask), later = bound && !w->done && happens(w, DELAYS_OF);
+	bool bound = bind_in_world(w, request), later = bound && !w->done && happens(w, DELAYS_OF);
 	bool lost = w->churns && happens(w, LOSES_OF);
 	if (later && !lost) {
-		w->late[w->late_n++] = ask->handle;
+		w->late[w->late_n++] = request->handle;
 	}
 	answer_late(w, 2);
 	bt_lock_release(&w->lock);
@@ -287,50 +287,50 @@ static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bi
 		return;
 	}
 	if (bound) {
-		bt_pipeline_bound(pipeline, ask->handle);
+		bt_pipeline_bound(pipeline, request->handle);
 	} else {
-		bt_pipeline_bind_failed(pipeline, ask->handle, bt_str("no"));
+		bt_pipeline_bind_failed(pipeline, request->handle, bt_str("no"));
 	}
-	STRESS_CHECK(bt_pipeline_bound(pipeline, ask->handle) == BT_CONFLICT);
+	STRESS_CHECK(bt_pipeline_bound(pipeline, request->handle) == BT_CONFLICT);
 }
 
-static void check(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void check(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct world *w = context;
 
 	bt_lock_acquire(&w->lock);
-	struct thing *thing = find(w, &ask->pod);
-	bool bound = is_current(thing, ask) && bt_str_is(ask->node, thing->node);
+	struct thing *thing = find(w, &request->pod);
+	bool bound = is_current(thing, request) && bt_str_is(request->node, thing->node);
 	bool unknown = happens(w, 3);
-	if (!bound && !unknown && thing->barred < ask->number) {
-		thing->barred = ask->number;
+	if (!bound && !unknown && thing->barred < request->number) {
+		thing->barred = request->number;
 	}
 	bt_lock_release(&w->lock);
 	if (unknown) {
-		bt_pipeline_unknown(pipeline, ask->handle);
+		bt_pipeline_unknown(pipeline, request->handle);
 	} else if (bound) {
-		bt_pipeline_bound(pipeline, ask->handle);
+		bt_pipeline_bound(pipeline, request->handle);
 	} else {
-		bt_pipeline_bind_failed(pipeline, ask->handle, bt_str("no"));
+		bt_pipeline_bind_failed(pipeline, request->handle, bt_str("no"));
 	}
 }
 
-static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct world *w = context;
 
 	bt_lock_acquire(&w->lock);
-	struct thing *thing = find(w, &ask->pod);
+	struct thing *thing = find(w, &request->pod);
 	STRESS_CHECK(thing);
-	bool fails = w->done || !is_current(thing, ask) || happens(w, FAILS_OF);
+	bool fails = w->done || !is_current(thing, request) || happens(w, FAILS_OF);
 	if (!fails) {
 		show(w, thing, BT_WATCH_EVENT_DELETE);
 	}
 	bt_lock_release(&w->lock);
 	if (fails) {
-		bt_pipeline_evict_failed(pipeline, ask->handle, bt_str("no"));
+		bt_pipeline_evict_failed(pipeline, request->handle, bt_str("no"));
 	} else {
-		bt_pipeline_evicted(pipeline, ask->handle);
+		bt_pipeline_evicted(pipeline, request->handle);
 	}
 }
 
@@ -364,11 +364,11 @@ static void churn(struct world *w, size_t n)
 		return;
 	}
 	if (thing->gone) {
-		make_anew(w, thing);
+		recreate(w, thing);
 	} else if (happens(w, 3)) {
 		show(w, thing, BT_WATCH_EVENT_DELETE);
 		if (happens(w, 2)) {
-			make_anew(w, thing);
+			recreate(w, thing);
 		}
 	} else if (kind == BT_KIND_POD && happens(w, 2)) {
 		bind_elsewhere(w, thing, n);
@@ -846,10 +846,10 @@ static void stop_at_some_time(void *context, uint32_t ix)
 		bt_pipeline_stop(s->w->pipeline, s->turns % 2 ? BT_END_ABANDON : BT_END_DRAIN, BT_FOREVER));
 }
 
-static void refuse_nobody(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void bind_at_once(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	(void)context;
-	bt_pipeline_bound(pipeline, ask->handle);
+	bt_pipeline_bound(pipeline, request->handle);
 }
 
 static void a_pipeline_can_be_stopped_at_any_moment(void **state)
@@ -861,7 +861,7 @@ static void a_pipeline_can_be_stopped_at_any_moment(void **state)
 	make_world(&w, BT_PROFILE_MIXED, seed, false);
 	for (uint32_t i = 0; i < 60; i += STRIDE) {
 		struct bt_pipeline_options options = {
-			.limits = bt_limits_default(), .binder = {.bind = refuse_nobody}};
+			.limits = bt_limits_default(), .binder = {.bind = bind_at_once}};
 		struct stopper stopper = {&w, i * 7};
 		struct bt_config_errors errors = {0};
 		struct stress_team team = {0};
@@ -891,7 +891,7 @@ static void a_pipeline_can_be_stopped_at_any_moment(void **state)
 }
 
 /* EDGE bind_request.word, EDGE bind_request.slots, EDGE bind_request.answers, EDGE crew.ended,
- * EDGE visit.ask, EDGE visit.done. */
+ * EDGE visit.request, EDGE visit.done. */
 static void spreading_is_decided_as_one_engine_would(void **state)
 {
 	(void)state;

@@ -35,11 +35,11 @@ static void feed_all(struct lab *lab)
 	}
 }
 
-static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	(void)context;
 	BT_TESTPOINT("stopped.test.bind");
-	bt_pipeline_bound(pipeline, ask->handle);
+	bt_pipeline_bound(pipeline, request->handle);
 }
 
 static bool is_stalled(const struct lab *lab, const char *name)
@@ -144,7 +144,7 @@ static pid_t find_thread(const char *name)
 
 struct debugger {
 	pid_t id;
-	int says[2], hears[2]; /* pipes */
+	int from_thread[2], to_thread[2]; /* pipes */
 };
 
 /* The debugger process: stops the thread, reports that, and continues it on request. */
@@ -154,8 +154,8 @@ static void debug(const struct debugger *d, pid_t thread)
 	char byte = 0;
 
 	if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) || ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) ||
-		waitpid(thread, &status, __WALL) != thread || write(d->says[1], &byte, 1) != 1 ||
-		read(d->hears[0], &byte, 1) != 1) {
+		waitpid(thread, &status, __WALL) != thread || write(d->from_thread[1], &byte, 1) != 1 ||
+		read(d->to_thread[0], &byte, 1) != 1) {
 		_exit(1);
 	}
 	ptrace(PTRACE_DETACH, thread, NULL, NULL);
@@ -167,15 +167,15 @@ static bool stop_thread(struct debugger *d, pid_t thread)
 {
 	char byte;
 
-	assert_true(pipe(d->says) == 0 && pipe(d->hears) == 0);
+	assert_true(pipe(d->from_thread) == 0 && pipe(d->to_thread) == 0);
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	d->id = fork();
 	assert_true(d->id >= 0);
 	if (d->id == 0) {
 		debug(d, thread);
 	}
-	close(d->says[1]);
-	return read(d->says[0], &byte, 1) == 1;
+	close(d->from_thread[1]);
+	return read(d->from_thread[0], &byte, 1) == 1;
 }
 
 static void let_go(struct debugger *d)
@@ -183,11 +183,11 @@ static void let_go(struct debugger *d)
 	int status;
 	char byte = 0;
 
-	(void)!write(d->hears[1], &byte, 1);
+	(void)!write(d->to_thread[1], &byte, 1);
 	assert_int_equal(waitpid(d->id, &status, 0), d->id);
-	close(d->says[0]);
-	close(d->hears[0]);
-	close(d->hears[1]);
+	close(d->from_thread[0]);
+	close(d->to_thread[0]);
+	close(d->to_thread[1]);
 }
 
 /* Stops it while it sleeps, so that it holds no lock of the C library. */

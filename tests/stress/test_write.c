@@ -267,11 +267,11 @@ static void send_request(void *context, uint32_t ix)
 
 		snprintf(name, sizeof(name), "p%u", pod);
 		snprintf(node, sizeof(node), "n%u", pod % 7);
-		const struct bt_bind_request ask = {.handle = pod + 1,
+		const struct bt_bind_request request = {.handle = pod + 1,
 			.number = pod + 1,
 			.pod = {bt_str("ns"), bt_str(name), bt_str(name)},
 			.node = bt_str(node)};
-		binder.bind(binder.context, NULL, &ask);
+		binder.bind(binder.context, NULL, &request);
 	}
 }
 

@@ -7,13 +7,13 @@
 #define BT_BENCH_DIFFERENCES                                                                                 \
 	"Upstream measures a scheduler together with an API server, etcd, informers and clients with "       \
 	"limits. Here objects are handed to the engine in memory, one thread makes all its steps in "        \
-	"turn, every node is looked at, and bindings always succeed, so figures say what the "               \
+	"turn, every node is evaluated, and bindings always succeed, so figures show what the "              \
 	"scheduler itself can do. A pod counts when it was created, popped from the queue, decided, "        \
 	"assumed and bound. Templates of pods are read before the clock starts; the claims of a pod's "      \
-	"ResourceClaimTemplates are there before the pod; what was asked of the API server has come "        \
+	"ResourceClaimTemplates are there before the pod; calls to the API server have completed "           \
 	"about before the next pods are decided; no kubelet ends pods, as upstream. What goes by the "       \
 	"clock (churn, deletePods, updateAny, sleep, steadyState) goes --speed times as fast as the "        \
-	"file says, as otherwise most measurements would be over before it happened once. A "                \
+	"file has, as otherwise most measurements would be over before it happened once. A "                 \
 	"measurement of less than three seconds is repeated, each time with a new engine and the same "      \
 	"operations: then each run is a sample, of all its pods from the first creation to the last "        \
 	"binding; else each second is, as upstream. Pods per CPU second leave out the time in which "        \

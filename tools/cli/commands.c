@@ -359,7 +359,7 @@ static const struct bt_example bench_examples[] = {
 
 static const struct bt_exit_text bench_exits[] = {
 	{BT_EXIT_OK, "Every workload ran, all its pods were bound, and no threshold was missed."},
-	{BT_EXIT_NO, "A workload failed, is not supported, or missed its threshold; the report says which."},
+	{BT_EXIT_NO, "A workload failed, is not supported, or missed its threshold; the report names it."},
 	USAGE_EXIT,
 	{BT_EXIT_INPUT, "A file is missing or wrong, or no workload was chosen."},
 	WRITING_EXIT,
@@ -819,7 +819,7 @@ static const struct bt_exit_text replay_exits[] = {
 	{BT_EXIT_OK, "All decisions match the journal."},
 	{BT_EXIT_NO, "A decision differs; the first one is printed, with the journal's."},
 	USAGE_EXIT,
-	{BT_EXIT_INPUT, "The journal cannot be read, breaks off or is damaged; what came before was played."},
+	{BT_EXIT_INPUT, "The journal cannot be read, is cut off or damaged; the part before was replayed."},
 	{BT_EXIT_IO, "Writing failed, or no worker could be started."},
 	PIPE_EXIT,
 	{0},
@@ -829,7 +829,7 @@ static const struct bt_note replay_notes[] = {
 	{"JOURNALS",
 		"A journal holds the configuration, every object that the engine was shown, every reading "
 		"of the clock, every answer of the binder, and every decision, in the order of the "
-		"scheduling thread. Nothing else has a say in decisions: not the number of threads, nor "
+		"scheduling thread. Nothing else affects decisions: not the number of threads, nor "
 		"how fast they were. FILE may be compressed with gzip or zstd."},
 	{0},
 };
@@ -868,7 +868,7 @@ static const struct bt_note history_notes[] = {
 		  "cycle: whole (cycle), or in two halves between which other things happen (cycleBegin, "
 		  "cycleEnd). A cycle takes the pinned node when it is feasible, otherwise the first by "
 		  "name of the best; failBind lets the API refuse the binding. delete needs kind, name, and "
-		  "namespace; update or delete of what is not there does nothing and says so (missing)."},
+		  "namespace; update or delete of a missing object does nothing and reports it (missing)."},
 	{"TIME", "Time begins at 2026-01-01T00:00:00Z and stands still but for advance and a millisecond "
 		 "before each object and step. Backoffs end at whole seconds; what waits for more than "
 		 "five minutes is requeued every 30 s."},
@@ -911,7 +911,7 @@ static const struct bt_option generate_options[] = {
 		.argument = "NAME,...",
 		.default_value = "everyday",
 		.repeated = true,
-		.help = "What nodes and pods ask of the scheduler; see PROFILES. May be repeated."},
+		.help = "Features that nodes and pods use; see PROFILES. May be repeated."},
 	{.name = "bound",
 		.type = BT_OPTION_FRACTION,
 		.argument = "FRACTION",
@@ -996,12 +996,13 @@ static const struct bt_note generate_notes[] = {
 		"a ResourceClaim each.\ngangs: pods in PodGroups of 2 to 64, all of which are placed or "
 		"none; they need the feature gate GenericWorkload. With preemption they have "
 		"priorities, may be bound, and leave as one.\nracks: racks of 16 nodes with 8 GPUs "
-		"each, tainted; pods that ask for 4 or 8 and would rather stay in one rack.\nresize: with "
+		"each, tainted; pods that request 4 or 8 and prefer to stay in one rack.\nresize: with "
 		"--bound, pods whose spec has been raised while their kubelet still grants them half.\n"
 		"topology: gangs that want all their pods in one rack of 16 nodes, or some of them in one "
 		"zone; they need the feature gate TopologyAwareWorkloadScheduling, too."},
-	{"SIZE", "Requests are scaled so that all pods together ask for about nine tenths of the "
-		 "cluster's CPU and eight tenths of its memory, or what --load says. A container never asks "
+	{"SIZE", "Requests are scaled so that all pods together request about nine tenths of the "
+		 "cluster's CPU and eight tenths of its memory, or the share of --load. A container never "
+		 "requests "
 		 "for more than 4 "
 		 "CPUs and 16 GiB, so that few pods leave a cluster empty. A node takes 110 pods."},
 	{0},
@@ -1088,7 +1089,7 @@ static const struct bt_note topology_notes[] = {
 		   "ones, one memory node after the other, beginning with the one with the most usable "
 		   "cores. SMT siblings are used when there are no more cores. The publisher, ingestion and "
 		   "binder threads share the CPUs that are left. A thread without a CPU runs wherever the "
-		   "process may. On one core, or with --workers 1 and nothing asked of the other threads, "
+		   "process may. On one core, or with --workers 1 and no option for the other threads, "
 		   "one thread runs everything."},
 	{"ENVIRONMENT",
 		"The process's own limits count: taskset, and the cpuset and the CPU quota of its control "
@@ -1125,7 +1126,7 @@ static const struct bt_example run_examples[] = {
 
 static const struct bt_exit_text run_exits[] = {
 	{BT_EXIT_OK, "Terminated by SIGTERM or SIGINT after a clean shutdown."},
-	{BT_EXIT_NO, "The lease was lost, or something that it needs failed: the message says what."},
+	{BT_EXIT_NO, "The lease was lost, or a part that it needs failed: the message names it."},
 	USAGE_EXIT,
 	{BT_EXIT_INPUT, "The configuration, the kubeconfig or a certificate cannot be used."},
 	{BT_EXIT_IO, "No thread could be started, or no port could be opened."},
@@ -1134,7 +1135,7 @@ static const struct bt_exit_text run_exits[] = {
 
 static const struct bt_note run_notes[] = {
 	{"RELEASES", "Decisions, feature gates and the configuration are those of kube-scheduler of the "
-		     "API server's minor version, unless --kubernetes-version says another one. A server "
+		     "API server's minor version, unless --kubernetes-version sets another one. A server "
 		     "that is newer than the newest release that is known gets that one, with a warning; "
 		     "one that is older than the oldest is refused. Upgrade API servers first. A newer "
 		     "server counts when all its answers in 20 seconds said so: from the next start on, or "
@@ -1186,7 +1187,7 @@ const struct bt_command bt_commands[] = {
 		.exits = bench_exits,
 		.notes = bench_notes},
 	{.name = "verdict",
-		.summary = "answer scenarios: what every plugin says about every node",
+		.summary = "answer scenarios: the verdict of every plugin for every node",
 		ONE_FILE,
 		.description =
 			"Reads scenarios, one JSON document a line, and writes for each pending "

@@ -13,7 +13,7 @@ const struct bt_option bt_run_options[] = {
 		.argument = "FILE",
 		.may_be_empty = true,
 		.help = "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) in YAML or JSON. "
-			"Without it, the defaults of kube-scheduler and the flags that say so."},
+			"Without it, the defaults of kube-scheduler and the flags that set fields."},
 	{.name = "kubeconfig",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_READ,
@@ -50,7 +50,7 @@ const struct bt_option bt_run_options[] = {
 		.default_value = "127.0.0.1",
 		.may_be_empty = true,
 		.help = "Where to serve HTTPS. 127.0.0.1, this machine alone, unlike kube-scheduler, which "
-			"takes every address: say 0.0.0.0 or :: where Prometheus or the kubelet come from "
+			"takes every address: use 0.0.0.0 or :: where Prometheus or the kubelet come from "
 			"outside."},
 	{.name = "secure-port",
 		.type = BT_OPTION_TEXT,
@@ -126,7 +126,7 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "FILES",
 		.repeated = true,
-		.help = "CERTIFICATE,KEY or CERTIFICATE,KEY:NAME,...: a certificate for clients that ask for "
+		.help = "CERTIFICATE,KEY or CERTIFICATE,KEY:NAME,...: a certificate for clients that request "
 			"one of these names, else for the names in it. A name may begin with *. for any "
 			"first label. May be repeated."},
 	{.name = "authentication-kubeconfig",
@@ -175,27 +175,27 @@ const struct bt_option bt_run_options[] = {
 		.may_be_empty = true,
 		.help = "CA certificates in PEM of front proxies. A client with a certificate signed by one "
 			"of them may name the user in headers. Default: all that ConfigMap "
-			"extension-apiserver-authentication says of front proxies."},
+			"extension-apiserver-authentication has for front proxies."},
 	{.name = "requestheader-extra-headers-prefix",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAMES",
 		.default_value = "x-remote-extra-",
 		.repeated = true,
 		.may_be_empty = true,
-		.help = "Prefixes of headers in which a front proxy says more of the user."},
+		.help = "Prefixes of headers in which a front proxy passes extra fields of the user."},
 	{.name = "requestheader-group-headers",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAMES",
 		.default_value = "x-remote-group",
 		.repeated = true,
 		.may_be_empty = true,
-		.help = "Headers in which a front proxy says the user's groups."},
+		.help = "Headers in which a front proxy passes the user's groups."},
 	{.name = "requestheader-uid-headers",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAMES",
 		.repeated = true,
 		.may_be_empty = true,
-		.help = "Headers in which a front proxy says the user's UID."},
+		.help = "Headers in which a front proxy passes the user's UID."},
 	{.name = "requestheader-username-headers",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAMES",
@@ -304,7 +304,7 @@ const struct bt_option bt_run_options[] = {
 		.argument = "NAME",
 		.default_value = "kube-scheduler",
 		.may_be_empty = true,
-		.help = "Name of the Lease. Not empty with --leader-elect: kube-scheduler would ask for a "
+		.help = "Name of the Lease. Not empty with --leader-elect: kube-scheduler would request a "
 			"Lease without a name for ever, and lead never."},
 	{.name = "leader-elect-resource-namespace",
 		.type = BT_OPTION_TEXT,
@@ -318,7 +318,7 @@ const struct bt_option bt_run_options[] = {
 		.argument = "1.MINOR",
 		.help = "Decide as kube-scheduler of this minor version does: its rules, texts, default "
 			"plugins, feature gates and configuration. Without it, as that of the API server's "
-			"minor version, which is asked for at the start; the newest known release where the "
+			"minor version, which is requested at the start; the newest known release where the "
 			"server is newer."},
 	{.name = "follow-server",
 		.type = BT_OPTION_SWITCH,

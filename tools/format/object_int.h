@@ -23,7 +23,7 @@ struct bt_list_words {
 
 /*
  * Reads on from the start of the entered object until its kind is clear: up to the first other key, *out_key,
- * when both words came first, as kubectl writes; otherwise past other members, with *out_key empty. In front
+ * when both words were first, as kubectl writes; otherwise past other members, with *out_key empty. In front
  * of items it stops with is_list. Returns false on an error.
  */
 bool bt_object_read_header(struct bt_decode *decode, struct bt_object_header *header, struct bt_str *out_key);

@@ -200,7 +200,7 @@ static bool read_word(struct bt_decode *decode, struct bt_str key, struct bt_str
 	return ok;
 }
 
-/* Copies the cursor's error into decode->error, unless it came from there. */
+/* Copies the cursor's error into decode->error, unless it was set there. */
 static bool stopped(struct bt_decode *decode)
 {
 	const struct bt_json_error *error = bt_json_error(decode->json);

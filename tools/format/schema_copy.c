@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Makes decoded structs independent of the text that they came from, by the tables that decoded them.
+ * Makes decoded structs independent of the text that they were decoded from, by the tables that decoded them.
  */
 #include <string.h>
 

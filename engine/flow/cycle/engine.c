@@ -21,7 +21,7 @@ static struct bt_queue *make_queue(struct bt_engine *engine, const struct bt_con
 		.max_backoff_ns =
 			engine->options.no_backoff ? 0 : backoff_ns(config->pod_max_backoff_s.value),
 		.max_unschedulable_ns = BT_QUEUE_MAX_UNSCHEDULABLE,
-		.flush_asks_gates = bt_release_has(config->gates.release, BT_RULE_FLUSH_ASKS_GATES),
+		.flush_runs_pre_enqueue = bt_release_has(config->gates.release, BT_RULE_FLUSH_ASKS_GATES),
 		.late_are_new = bt_release_has(config->gates.release, BT_RULE_POD_EVENTS_BY_KIND),
 		.pop_from_backoff = config->gates.on[BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q],
 		.hooks = bt_engine_hooks(engine),

@@ -481,7 +481,7 @@ void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_expl
 /*
  * The nodes that pass PreFilter and every filter for a pod now, or of these its nominated node alone, as in
  * its cycle; ascending, but in the order of upstream's list where PreFilter has chosen nodes. Extenders are
- * not asked. out_node_ixs has room for every slot of the snapshot. Returns: how many; 0 also after an error.
+ * not called. out_node_ixs has room for every slot of the snapshot. Returns: how many; 0 also after an error.
  * Context: between cycles. Requires: the pod is of a profile.
  */
 uint32_t bt_engine_feasible(struct bt_engine *engine, uint32_t pod_ix, uint32_t *out_node_ixs);

@@ -176,7 +176,7 @@ struct bt_cluster_event_pod bt_engine_event_pod(const struct bt_engine *engine, 
 void bt_engine_wake(struct bt_engine *engine, const struct bt_cluster_event *event, int32_t max_priority,
 	uint32_t own_ix);
 
-/* The event that a pod came to a node, or left it (its state then). */
+/* The event that a pod was added to a node, or left it (its state then). */
 void bt_engine_wake_for_pod(
 	struct bt_engine *engine, uint32_t action, const struct bt_cluster_event_pod *pod);
 

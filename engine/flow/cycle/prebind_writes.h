@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a binder has to write of a pod's volumes and claims before it binds the pod, as plain values: what
- * VolumeBinding and DynamicResources write in PreBind. Made when the binding is asked for, out of what the
+ * VolumeBinding and DynamicResources write in PreBind. Made when the binding is requested, out of what the
  * pod has reserved; only for pods that have volumes, claims, or extended resources that devices serve
  * for.
  *

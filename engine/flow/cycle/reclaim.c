@@ -35,7 +35,7 @@ static bool is_full(const struct bt_engine *engine)
 	const struct bt_cache *cache = engine->cache;
 	size_t count = bt_signatures_count(cache->signatures), more_n = PER_LIVE * count;
 
-	return engine->reclaim.came_n > count &&
+	return engine->reclaim.added_n > count &&
 	       (bt_texts_count(cache->dictionary->texts) > TEXTS_MAX + more_n ||
 		       bt_counters_count(cache->counters) > COUNTERS_MAX + more_n);
 }
@@ -58,7 +58,7 @@ static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool fu
 	bt_post_filter_forget_kinds(&engine->post);
 	bt_signatures_free_retired(cache->signatures);
 	engine->reclaim.signature_end_n += n;
-	engine->reclaim.came_n = 0;
+	engine->reclaim.added_n = 0;
 }
 
 /* Does a cycle or a kept event still refer to deleted objects? */
@@ -193,7 +193,7 @@ void bt_engine_reclaim(struct bt_engine *engine)
 
 void bt_engine_reclaim_for_pod(struct bt_engine *engine)
 {
-	engine->reclaim.came_n++;
+	engine->reclaim.added_n++;
 	bt_engine_reclaim(engine);
 }
 

@@ -22,7 +22,7 @@ struct bt_moving {
 struct bt_reclaim {
 	struct bt_moving moving;
 	uint32_t most_slots; /* maximum since the caches by slot were dropped */
-	uint64_t came_n;     /* pods that came since signatures were retired */
+	uint64_t added_n;    /* pods added since signatures were retired */
 	uint64_t pod_move_n, signature_end_n;
 };
 

@@ -26,8 +26,8 @@ static inline int64_t bt_scheduling_clock_now(const struct bt_scheduling_clock *
 	return (clock->clock.now_ns ? bt_clock_now_ns(&clock->clock) : clock->latest_ns) + clock->ahead_ns;
 }
 
-/* Adds so much to the time until the next call: what follows is later than what came before, though the clock
- * says the same. */
+/* Adds ahead_ns to the time until the next call: later times are greater than earlier ones, though the clock
+ * shows the same time. */
 static inline void bt_scheduling_clock_ahead(struct bt_scheduling_clock *clock, int64_t ahead_ns)
 {
 	BT_REQUIRE(ahead_ns == 0 || clock->ahead_ns == 0);

@@ -192,7 +192,7 @@ struct bt_replay_result {
  * record that cannot be read, and at the end.
  * Returns: BT_OK when the journal was replayed completely without a difference; BT_CONFLICT when a decision
  *          differs, with both in out_text; otherwise the fault of the journal or the configuration, in
- *          out_text. out_result shows how far the replay came.
+ *          out_text. out_result shows how far the replay got.
  */
 enum bt_status bt_journal_replay(struct bt_str bytes, const struct bt_replay_options *options,
 	struct bt_replay_result *out_result, struct bt_buf *out_text);

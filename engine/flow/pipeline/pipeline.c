@@ -147,7 +147,7 @@ static bool make_team(struct bt_pipeline *p, struct bt_config_errors *errors)
 		p->team = bt_team_create(&options, &status);
 		if (!p->team) {
 			bt_config_errors_add(
-				errors, "the system gives no thread for a worker; ask for fewer");
+				errors, "no thread could be started for a worker; use fewer workers");
 			return false;
 		}
 	}

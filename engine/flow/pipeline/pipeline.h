@@ -130,7 +130,7 @@ struct bt_pipeline_sink {
 	/* A preemption for preemptor_ix ends the wait of victim_ix on that node; cycle_ended follows. */
 	void (*preempted)(void *context, uint32_t victim_ix, uint32_t preemptor_ix, uint32_t node_ix);
 	/* A binding has ended; yes: the pod is bound. info: the pod's time in the queue; took_ns: from the
-	 * start of its cycle to the answer, 0 where stages are not measured or no answer came. */
+	 * start of its cycle to the answer, 0 where stages are not measured or there was no answer. */
 	void (*bound)(
 		void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns);
 	void *context;

@@ -198,7 +198,7 @@ struct bt_pipeline {
 	_Atomic uint32_t paused; /* atomic: any thread writes; relaxed: publishes no other data */
 	alignas(BT_CACHELINE) _Atomic uint32_t started, ending;
 	struct bt_pipeline_counters counts;
-	_Atomic(struct bt_pipeline_visit *) visit; /* atomic: EDGE visit.ask; or NULL */
+	_Atomic(struct bt_pipeline_visit *) visit; /* atomic: EDGE visit.request; or NULL */
 	struct bt_lock visit_lock;		   /* one visitor at a time */
 	/* owner of all below: the scheduling thread. */
 	alignas(BT_CACHELINE) struct bt_engine *engine;

@@ -152,7 +152,7 @@ static enum bt_status compare(struct bt_journal_player *r, const struct bt_journ
 		bt_pipeline_decide_one(r->pipeline);
 		if (r->lost) {
 			return bt_replay_bad_record(r, record,
-				"an extender was asked for this decision, and the journal has no answer to "
+				"an extender was called for this decision, and the journal has no answer to "
 				"that");
 		}
 	}
@@ -224,7 +224,7 @@ static enum bt_status give_answer(struct bt_journal_player *r, const struct bt_j
 	const struct bt_binding_answer answer = {.bound = yes, .claims = r->claims, .claim_n = claim_n};
 	if (!good || !bt_bind_requests_answer(r->pipeline,
 			     eviction ? BT_BIND_REQUEST_EVICT : BT_BIND_REQUEST_BIND, number, &answer)) {
-		return bt_replay_bad_record(r, record, "an answer to what was not asked");
+		return bt_replay_bad_record(r, record, "an answer without a call");
 	}
 	r->result->answer_n++;
 	return BT_OK;

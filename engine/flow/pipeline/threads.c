@@ -488,7 +488,7 @@ bool bt_pipeline_receive(struct bt_pipeline *p)
 	if (BT_LIKELY(!bt_load_relaxed(&p->visit))) {
 		return false;
 	}
-	/* EDGE visit.ask acquire: the visitor's fields. */
+	/* EDGE visit.request acquire: the visitor's fields. */
 	struct bt_pipeline_visit *visit = bt_exchange(&p->visit, NULL);
 	if (!visit) {
 		return false;
@@ -515,7 +515,7 @@ void bt_pipeline_call(
 	struct bt_pipeline_visit visit = {.call = call, .context = context};
 
 	bt_lock_acquire(&p->visit_lock);
-	bt_store_release(&p->visit, &visit); /* EDGE visit.ask release */
+	bt_store_release(&p->visit, &visit); /* EDGE visit.request release */
 	bt_eventcount_wake(&p->schedule_park);
 	while (!bt_load_acquire(&visit.done)) { /* EDGE visit.done acquire */
 		if (!is_received(p) && bt_exchange(&p->visit, NULL)) {

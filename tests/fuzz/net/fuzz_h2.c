@@ -76,7 +76,7 @@ bool bt_client_tls_trusts(struct bt_str authority)
 	return true;
 }
 
-bool bt_client_tls_belong(struct bt_str certificate, struct bt_str key)
+bool bt_client_tls_key_matches(struct bt_str certificate, struct bt_str key)
 {
 	(void)certificate, (void)key;
 	return true;
@@ -106,7 +106,7 @@ void bt_client_tls_fini(struct bt_client_tls *tls)
 	*tls = (struct bt_client_tls){.ssl = NULL};
 }
 
-enum bt_client_tls_state bt_client_tls_shake(
+enum bt_client_tls_state bt_client_tls_handshake(
 	struct bt_client_tls *tls, enum bt_http_fault *out_fault, struct bt_buf *out_why)
 {
 	(void)tls, (void)out_fault, (void)out_why;
@@ -166,9 +166,9 @@ void bt_client_tls_sent(struct bt_client_tls *tls, size_t n)
 static int first_end[2]; /* the client's end until it has connected, and the server's */
 
 struct bt_resolver *bt_resolver_create(
-	const char *host, const char *port, void (*came)(void *context), void *context)
+	const char *host, const char *port, void (*resolved)(void *context), void *context)
 {
-	(void)host, (void)port, (void)came, (void)context;
+	(void)host, (void)port, (void)resolved, (void)context;
 	return NULL;
 }
 
@@ -209,7 +209,7 @@ int bt_dial(const struct bt_dial_addresses *addresses, uint32_t ix, int64_t dead
 
 struct play;
 
-struct one {
+struct call_state {
 	struct play *play;
 	uint64_t id;
 	size_t bytes;
@@ -218,7 +218,7 @@ struct one {
 
 struct play {
 	struct bt_http *http;
-	struct one calls[CALLS];
+	struct call_state calls[CALLS];
 	uint32_t call_n, end_n;
 	struct bt_latch over;
 	_Atomic bool pauses; /* atomic: response heads pause their calls */
@@ -226,7 +226,7 @@ struct play {
 
 static void take_head(void *context, const struct bt_http_head *head)
 {
-	struct one *one = context;
+	struct call_state *one = context;
 
 	BT_REQUIRE(!one->headed && !one->ended && head->status >= 200);
 	one->headed = true;
@@ -237,7 +237,7 @@ static void take_head(void *context, const struct bt_http_head *head)
 
 static bool take_part(void *context, const char *bytes, size_t n)
 {
-	struct one *one = context;
+	struct call_state *one = context;
 
 	(void)bytes;
 	BT_REQUIRE(one->headed && !one->ended && n);
@@ -248,7 +248,7 @@ static bool take_part(void *context, const char *bytes, size_t n)
 static void take_end(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
 	struct bt_str error)
 {
-	struct one *one = context;
+	struct call_state *one = context;
 
 	BT_REQUIRE(!one->ended && body.len <= BODY_MAX);
 	BT_REQUIRE(end == BT_HTTP_ANSWERED ? head->status >= 200 && !error.len : error.len != 0);
@@ -272,7 +272,7 @@ static void begin_calls(struct play *play, uint8_t what)
 {
 	play->call_n = 1 + what % CALLS;
 	for (uint32_t i = 0; i < play->call_n; i++) {
-		struct one *one = &play->calls[i];
+		struct call_state *one = &play->calls[i];
 		bool posts = (what >> (2 + i)) & 1, streams = ((what >> 6) ^ i) & 1;
 
 		one->play = play;
@@ -312,7 +312,7 @@ static void settle(struct play *play)
 
 /* ---- the server ---- */
 
-static void say(const char *bytes, size_t n)
+static void send_bytes(const char *bytes, size_t n)
 {
 	char waste[4096];
 
@@ -329,14 +329,14 @@ static void say(const char *bytes, size_t n)
 	}
 }
 
-static void say_frame(uint8_t type, uint8_t flags, uint32_t stream, const uint8_t *payload, size_t n)
+static void send_frame(uint8_t type, uint8_t flags, uint32_t stream, const uint8_t *payload, size_t n)
 {
 	uint8_t bytes[HEAD + 255] = {0, (uint8_t)(n >> 8), (uint8_t)n, type, flags, 0, 0, 0, (uint8_t)stream};
 
 	if (n) {
 		memcpy(bytes + HEAD, payload, n);
 	}
-	say((const char *)bytes, HEAD + n);
+	send_bytes((const char *)bytes, HEAD + n);
 }
 
 /* Reads frames of the client until this many requests have started. */
@@ -369,7 +369,7 @@ static void play_record(struct play *play, const uint8_t *head, const uint8_t *p
 
 	switch (head[0]) {
 	case RAW:
-		say((const char *)payload, n);
+		send_bytes((const char *)payload, n);
 		break;
 	case WAIT:
 		settle(play);
@@ -383,14 +383,14 @@ static void play_record(struct play *play, const uint8_t *head, const uint8_t *p
 		settle(play);
 		break;
 	default: /* streams of requests are odd; 0 is the connection */
-		say_frame(head[0] & 0x0f, head[1], which ? 2 * which - 1 : 0, payload, n);
+		send_frame(head[0] & 0x0f, head[1], which ? 2 * which - 1 : 0, payload, n);
 		break;
 	}
 }
 
 static void play_server(struct play *play, const uint8_t *data, size_t size)
 {
-	say_frame(4, 0, 0, NULL, 0); /* SETTINGS: the client sends requests */
+	send_frame(4, 0, 0, NULL, 0); /* SETTINGS: the client sends requests */
 	await_requests(play->call_n);
 	for (size_t at = 0; at + 4 <= size;) {
 		size_t left = size - at - 4, n = data[at + 3] < left ? data[at + 3] : left;

@@ -14,7 +14,7 @@ static void judge_destroy(void *judge)
 	(void)judge;
 }
 
-static enum bt_device_answer judge_ask(void *judge, struct bt_intern *intern, uint32_t expression,
+static enum bt_device_answer judge_evaluate(void *judge, struct bt_intern *intern, uint32_t expression,
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error)
 {
 	(void)judge, (void)intern, (void)expression, (void)driver, (void)device, (void)out_error;
@@ -23,7 +23,7 @@ static enum bt_device_answer judge_ask(void *judge, struct bt_intern *intern, ui
 
 static void configure(struct fixture *f, bool group_claims)
 {
-	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_ask, NULL};
+	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_evaluate, NULL};
 	const struct bt_device_features features = {
 		.consumable_capacity = true, .group_claims = group_claims};
 

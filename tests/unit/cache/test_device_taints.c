@@ -29,7 +29,7 @@ static void judge_destroy(void *judge)
 	assert_null(judge);
 }
 
-static enum bt_device_answer judge_ask(void *judge, struct bt_intern *intern, uint32_t expression,
+static enum bt_device_answer judge_evaluate(void *judge, struct bt_intern *intern, uint32_t expression,
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error)
 {
 	(void)judge, (void)intern, (void)expression, (void)driver, (void)device, (void)out_error;
@@ -38,7 +38,7 @@ static enum bt_device_answer judge_ask(void *judge, struct bt_intern *intern, ui
 
 static void configure(struct fixture *f, bool rules, const char *release)
 {
-	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_ask, NULL};
+	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_evaluate, NULL};
 	const struct bt_device_features features = {
 		.taints = true, .taint_rules = rules, .release = bt_release_find(bt_str(release))};
 

@@ -783,7 +783,7 @@ static void without_its_gate_no_class_serves(void **state)
 
 /* ---- selectors ---- */
 
-static enum bt_device_answer ask_device(struct fixture *f, const char *expression, bool single)
+static enum bt_device_answer evaluate_device(struct fixture *f, const char *expression, bool single)
 {
 	const struct bt_device_store *store = f->cache->view.devices;
 	struct bt_buf why = {0};
@@ -804,16 +804,16 @@ static void an_answer_is_kept_until_the_slice_changes(void **state)
 	configure(f, true);
 	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(ask_device(f, "yes", false), BT_DEVICE_YES);
-		assert_int_equal(ask_device(f, "no", false), BT_DEVICE_NO);
+		assert_int_equal(evaluate_device(f, "yes", false), BT_DEVICE_YES);
+		assert_int_equal(evaluate_device(f, "no", false), BT_DEVICE_NO);
 	}
 	assert_int_equal(asked_n, 2);
 	/* Failures are not cached. */
-	assert_int_equal(ask_device(f, "?", false), BT_DEVICE_FAILED);
-	assert_int_equal(ask_device(f, "?", false), BT_DEVICE_FAILED);
+	assert_int_equal(evaluate_device(f, "?", false), BT_DEVICE_FAILED);
+	assert_int_equal(evaluate_device(f, "?", false), BT_DEVICE_FAILED);
 	assert_int_equal(asked_n, 4);
 	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
-	assert_int_equal(ask_device(f, "no", false), BT_DEVICE_NO);
+	assert_int_equal(evaluate_device(f, "no", false), BT_DEVICE_NO);
 	assert_int_equal(asked_n, 5);
 }
 
@@ -845,8 +845,8 @@ static void answers_stay_right_however_many_expressions_there_are(void **state)
 	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
 	for (int i = 0; i < 700; i++) {
 		snprintf(text, sizeof(text), "%d", i);
-		assert_int_equal(ask_device(f, text, false), BT_DEVICE_YES);
-		assert_int_equal(ask_device(f, "no", false), BT_DEVICE_NO);
+		assert_int_equal(evaluate_device(f, text, false), BT_DEVICE_YES);
+		assert_int_equal(evaluate_device(f, "no", false), BT_DEVICE_NO);
 	}
 }
 
@@ -858,8 +858,8 @@ static void a_shared_device_can_be_shown_as_a_single_one(void **state)
 	device_slice(
 		f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a, allowMultipleAllocations: true}]");
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(ask_device(f, "shared", false), BT_DEVICE_YES);
-		assert_int_equal(ask_device(f, "shared", true), BT_DEVICE_NO);
+		assert_int_equal(evaluate_device(f, "shared", false), BT_DEVICE_YES);
+		assert_int_equal(evaluate_device(f, "shared", true), BT_DEVICE_NO);
 	}
 }
 
@@ -889,7 +889,7 @@ static void derived_attributes_are_cached_by_expression_and_device(void **state)
 		assert_string_equal(derived_of(f, "yes", 0), "yes of a");
 		assert_string_equal(derived_of(f, "yes", 1), "yes of b");
 		assert_string_equal(derived_of(f, "no", 0), "no of a");
-		assert_int_equal(ask_device(f, "no", false), BT_DEVICE_NO);
+		assert_int_equal(evaluate_device(f, "no", false), BT_DEVICE_NO);
 	}
 	assert_int_equal(asked_n, 4);
 	assert_null(derived_of(f, "?", 0));

@@ -53,22 +53,22 @@ static void a_node_that_was_gone_has_its_place_and_slot_again(void **state)
 			 "allocatable: {cpu: '4'}"),
 		 second = fixture_node(f, "name: n2, labels: {topology.kubernetes.io/zone: b}", "",
 			 "allocatable: {cpu: '4'}");
-	struct bt_node_change gone, came, again;
+	struct bt_node_change removed, added, again;
 	const struct bt_node_desc *desc = describe(f, "{apiVersion: v1, kind: Node, metadata: {name: n4}}");
 
 	assert_order(f, (uint32_t[]){first, second}, 2);
-	bt_node_change_make(f->cache, fixture_name(f, "n1"), NULL, &gone);
-	bt_node_change_make(f->cache, fixture_name(f, "n4"), desc, &came);
-	assert_int_equal(came.slot, 2);
-	assert_order(f, (uint32_t[]){second, came.slot}, 2);
+	bt_node_change_make(f->cache, fixture_name(f, "n1"), NULL, &removed);
+	bt_node_change_make(f->cache, fixture_name(f, "n4"), desc, &added);
+	assert_int_equal(added.slot, 2);
+	assert_order(f, (uint32_t[]){second, added.slot}, 2);
 	bt_node_change_make(f->cache, fixture_name(f, "n4"), NULL, &again);
 	assert_order(f, (uint32_t[]){second}, 1);
 	bt_node_change_revert(f->cache, &again);
-	assert_order(f, (uint32_t[]){second, came.slot}, 2);
-	bt_node_change_revert(f->cache, &came);
+	assert_order(f, (uint32_t[]){second, added.slot}, 2);
+	bt_node_change_revert(f->cache, &added);
 	bt_node_desc_defer(desc);
 	assert_int_equal(f->cache->view.snapshot->slot_n, 2);
-	bt_node_change_revert(f->cache, &gone);
+	bt_node_change_revert(f->cache, &removed);
 	assert_order(f, (uint32_t[]){first, second}, 2);
 	bt_snapshot_forget_order(f->cache->snapshot);
 	assert_order(f, (uint32_t[]){first, second}, 2);

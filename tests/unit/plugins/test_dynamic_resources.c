@@ -1338,15 +1338,15 @@ static void amounts_are_rounded_up_into_the_range(void **state)
 			.policy = {
 				.there = true, .has_range = true, .has_min = true, .min = quantity(r->min)}};
 		const struct bt_requested_capacity subject = {5, quantity(r->subject)};
-		const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1};
+		const struct bt_device_subrequest subrequest = {.capacities = &subject, .capacity_n = 1};
 
 		capacity.policy.has_max = r->max != NULL;
 		capacity.policy.max = quantity(r->max ? r->max : "0");
 		capacity.policy.has_step = r->step != NULL;
 		capacity.policy.step = quantity(r->step ? r->step : "0");
-		struct bt_quantity taken = bt_capacity_taken(&ask, &capacity, plain);
+		struct bt_quantity taken = bt_capacity_taken(&subrequest, &capacity, plain);
 		assert_int_equal(bt_quantity_cmp(taken, quantity(r->taken)), 0);
-		assert_int_equal(bt_capacity_violated(&ask, &capacity, taken, plain), r->violated);
+		assert_int_equal(bt_capacity_violated(&subrequest, &capacity, taken, plain), r->violated);
 	}
 }
 
@@ -1379,17 +1379,18 @@ static void thousandths_are_counted_where_the_range_has_them(void **state)
 				.has_step = true,
 				.step = quantity(cases[i].step)}};
 		const struct bt_requested_capacity subject = {5, quantity(cases[i].subject)};
-		const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1};
+		const struct bt_device_subrequest subrequest = {.capacities = &subject, .capacity_n = 1};
 		struct bt_buf why = {0};
 
-		assert_int_equal(bt_capacity_fails(&ask, &capacity, fractional, &why), cases[i].why != NULL);
+		assert_int_equal(
+			bt_capacity_fails(&subrequest, &capacity, fractional, &why), cases[i].why != NULL);
 		if (cases[i].why) {
 			assert_non_null(strstr(why.ptr, cases[i].why));
 		} else {
-			struct bt_quantity taken = bt_capacity_taken(&ask, &capacity, fractional);
+			struct bt_quantity taken = bt_capacity_taken(&subrequest, &capacity, fractional);
 
 			assert_int_equal(bt_quantity_cmp(taken, quantity(cases[i].taken)), 0);
-			assert_false(bt_capacity_violated(&ask, &capacity, taken, fractional));
+			assert_false(bt_capacity_violated(&subrequest, &capacity, taken, fractional));
 		}
 		bt_buf_fini(&why);
 	}
@@ -1407,15 +1408,16 @@ static void amounts_are_rounded_up_to_a_valid_value(void **state)
 			.values = values,
 			.value_n = 3}};
 	struct bt_requested_capacity subject = {5, quantity("3")};
-	const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1}, nothing = {0};
+	const struct bt_device_subrequest subrequest = {.capacities = &subject, .capacity_n = 1},
+					  nothing = {0};
 
 	(void)state;
-	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, plain), quantity("4")), 0);
+	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&subrequest, &capacity, plain), quantity("4")), 0);
 	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&nothing, &capacity, plain), quantity("2")), 0);
-	assert_false(bt_capacity_violated(&ask, &capacity, quantity("4"), plain));
+	assert_false(bt_capacity_violated(&subrequest, &capacity, quantity("4"), plain));
 	subject.quantity = quantity("5");
-	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity, plain), quantity("5")), 0);
-	assert_true(bt_capacity_violated(&ask, &capacity, quantity("5"), plain));
+	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&subrequest, &capacity, plain), quantity("5")), 0);
+	assert_true(bt_capacity_violated(&subrequest, &capacity, quantity("5"), plain));
 }
 
 /* Upstream compares the default with ==; a computed amount lacks the text of a parsed one. */
@@ -1434,12 +1436,13 @@ static void the_default_is_allowed_beyond_the_range_unless_it_was_computed(void 
 			.has_step = true,
 			.step = quantity("100m")}};
 	const struct bt_requested_capacity subject = {5, quantity("1250m")};
-	const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1}, nothing = {0};
-	struct bt_quantity taken = bt_capacity_taken(&ask, &capacity, fractional);
+	const struct bt_device_subrequest subrequest = {.capacities = &subject, .capacity_n = 1},
+					  nothing = {0};
+	struct bt_quantity taken = bt_capacity_taken(&subrequest, &capacity, fractional);
 
 	(void)state;
 	assert_int_equal(bt_quantity_cmp(taken, quantity("2")), 0);
-	assert_true(bt_capacity_violated(&ask, &capacity, taken, fractional));
+	assert_true(bt_capacity_violated(&subrequest, &capacity, taken, fractional));
 	assert_false(bt_capacity_violated(
 		&nothing, &capacity, bt_capacity_taken(&nothing, &capacity, fractional), fractional));
 }
@@ -1468,10 +1471,11 @@ static void invalid_amounts_are_reported(void **state)
 				.min = quantity(ranged ? cases[i].min : "0"),
 				.step = quantity(ranged ? cases[i].step : "0")}};
 		const struct bt_requested_capacity subject = {5, quantity(cases[i].subject)};
-		const struct bt_device_subrequest ask = {.capacities = &subject, .capacity_n = 1};
+		const struct bt_device_subrequest subrequest = {.capacities = &subject, .capacity_n = 1};
 		struct bt_buf why = {0};
 
-		assert_int_equal(bt_capacity_fails(&ask, &capacity, by_step, &why), cases[i].why != NULL);
+		assert_int_equal(
+			bt_capacity_fails(&subrequest, &capacity, by_step, &why), cases[i].why != NULL);
 		assert_string_equal(why.ptr ? why.ptr : "", cases[i].why ? cases[i].why : "");
 		bt_buf_fini(&why);
 	}

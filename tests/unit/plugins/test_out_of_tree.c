@@ -746,7 +746,8 @@ static void a_wrong_descriptor_is_refused(void **state)
 	wrong = right;
 	wrong.depends = 7;
 	expect_refused(&wrong, BT_UNSUPPORTED,
-		"depends or pod_fields: a value that this berth does not know; leave both 0, and it is asked "
+		"depends or pod_fields: a value that this berth does not know; leave both 0, and it is "
+		"called "
 		"every time");
 	wrong = right;
 	wrong.normalize = BERTH_PLUGIN_NORMALIZE_OWN;

@@ -84,11 +84,11 @@ static void nodes_without_a_price_are_refused_where_one_is_required(void **state
 }
 
 /* The engine caches its results; they end with the node's description. */
-static void columns_decide_as_asking_every_node_does(void **state)
+static void columns_decide_as_evaluating_every_node_does(void **state)
 {
 	struct bt_rng rng = {seed_of_test()};
 	struct trial columns = begin_with(state, "{labelName: example.com/price, required: true}", false),
-		     asking = begin_with(state, "{labelName: example.com/price, required: true}", true);
+		     evaluating = begin_with(state, "{labelName: example.com/price, required: true}", true);
 	char name[16], price[16];
 
 	for (uint32_t round = 0; round < 300; round++) {
@@ -96,24 +96,24 @@ static void columns_decide_as_asking_every_node_does(void **state)
 		numbered(price, sizeof(price), "", (uint32_t)(bt_rng_next(&rng) % 120));
 		const char *shown = bt_rng_next(&rng) % 8 ? price : NULL;
 		add_priced(&columns, name, shown);
-		add_priced(&asking, name, shown);
+		add_priced(&evaluating, name, shown);
 		snprintf(name, sizeof(name), "name: p%u", round);
 		const char *spec = bt_rng_next(&rng) % 2 ? CPU("10m") : CPU("20m");
 		uint32_t pod = add_pod(&columns, name, spec, "");
-		assert_int_equal(add_pod(&asking, name, spec, ""), pod);
+		assert_int_equal(add_pod(&evaluating, name, spec, ""), pod);
 		uint32_t next = bt_engine_pop(columns.engine);
-		assert_int_equal(bt_engine_pop(asking.engine), next);
+		assert_int_equal(bt_engine_pop(evaluating.engine), next);
 		if (next == BT_NO_POD) {
 			continue;
 		}
 		struct bt_decision a, b;
 		bt_engine_decide(columns.engine, next, &a);
-		bt_engine_decide(asking.engine, next, &b);
+		bt_engine_decide(evaluating.engine, next, &b);
 		assert_int_equal(a.outcome, b.outcome);
 		assert_int_equal(a.node_ix, b.node_ix);
 	}
 	end(&columns);
-	end(&asking);
+	end(&evaluating);
 }
 
 static void expect_error(const char *args, const char *want)
@@ -146,7 +146,7 @@ static void arguments_are_checked_as_those_of_all_plugins(void **state)
 		"decoding args for plugin PriceLabel: strict decoding error: unknown field \"nope\"");
 }
 
-static void it_is_off_unless_a_profile_enables_it_and_written_where_it_is(void **state)
+static void it_is_off_by_default_and_encoded_where_it_is_enabled(void **state)
 {
 	struct trial t = begin_with(state, "{labelName: example.com/price}", false);
 	uint32_t id = bt_plugin_find(bt_str("PriceLabel"));
@@ -179,9 +179,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(the_cheapest_node_wins_or_the_dearest_if_configured),
 		FIXTURE_TEST(nodes_without_a_price_are_refused_where_one_is_required),
-		FIXTURE_TEST(columns_decide_as_asking_every_node_does),
+		FIXTURE_TEST(columns_decide_as_evaluating_every_node_does),
 		FIXTURE_TEST(arguments_are_checked_as_those_of_all_plugins),
-		FIXTURE_TEST(it_is_off_unless_a_profile_enables_it_and_written_where_it_is),
+		FIXTURE_TEST(it_is_off_by_default_and_encoded_where_it_is_enabled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

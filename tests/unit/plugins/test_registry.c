@@ -9,7 +9,7 @@
 
 #include "plugins/registry.h"
 
-static void a_plugin_that_is_added_is_found_behind_those_of_the_tree(void **state)
+static void an_added_plugin_is_found_after_in_tree_plugins(void **state)
 {
 	static const struct bt_plugin first = {.name = "First", .points = BT_AT(FILTER)};
 
@@ -34,7 +34,7 @@ static void a_name_that_is_taken_is_refused(void **state)
 	assert_int_equal(bt_plugin_n(), n);
 }
 
-static void there_is_room_for_a_few(void **state)
+static void a_few_plugins_can_be_added(void **state)
 {
 	static const char *const names[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
 	static struct bt_plugin plugins[BT_PLUGIN_ADDED_MAX];
@@ -51,7 +51,7 @@ static void there_is_room_for_a_few(void **state)
 }
 
 /* A profile with all of them can be built. */
-static void a_profile_has_room_for_all_that_judge_nodes(void **state)
+static void a_profile_can_enable_every_plugin_that_evaluates_nodes(void **state)
 {
 	uint32_t judge_n = 0;
 
@@ -65,10 +65,10 @@ static void a_profile_has_room_for_all_that_judge_nodes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_plugin_that_is_added_is_found_behind_those_of_the_tree),
+		cmocka_unit_test(an_added_plugin_is_found_after_in_tree_plugins),
 		cmocka_unit_test(a_name_that_is_taken_is_refused),
-		cmocka_unit_test(there_is_room_for_a_few),
-		cmocka_unit_test(a_profile_has_room_for_all_that_judge_nodes),
+		cmocka_unit_test(a_few_plugins_can_be_added),
+		cmocka_unit_test(a_profile_can_enable_every_plugin_that_evaluates_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

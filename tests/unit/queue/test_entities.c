@@ -62,7 +62,7 @@ static void begin(struct grouped_world *w)
 	const struct bt_queue_options options = {.initial_backoff_ns = BT_QUEUE_INITIAL_BACKOFF,
 		.max_backoff_ns = BT_QUEUE_MAX_BACKOFF,
 		.max_unschedulable_ns = BT_QUEUE_MAX_UNSCHEDULABLE,
-		.flush_asks_gates = true,
+		.flush_runs_pre_enqueue = true,
 		.pop_from_backoff = true,
 		.hooks = {gate, interested, matters, hint, NULL, group_of, w}};
 

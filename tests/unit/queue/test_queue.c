@@ -1172,7 +1172,7 @@ static void a_flush_with_pre_enqueue_requeues_pods_or_restarts_their_wait(void *
 	bool is_closed = true;
 
 	(void)state;
-	options.flush_asks_gates = true;
+	options.flush_runs_pre_enqueue = true;
 	options.hooks =
 		(struct bt_queue_hooks){.gate = closed, .interested = everybody, .context = &is_closed};
 	struct bt_queue *queue = bt_queue_create(&options);

@@ -90,11 +90,11 @@ static struct bt_str reason_of(struct bt_str error, size_t url_n)
 	return bt_str_sub(error, from, to);
 }
 
-/* Why no answer came, with the texts of Go's client where they are known. */
+/* Why there was no answer, with the texts of Go's client where they are known. */
 static void add_failure(const struct bt_extender_config *config, struct bt_str verb,
 	const struct bt_http_head *head, struct bt_str error, struct bt_buf *out)
 {
-	if (head->status == 200) { /* the start of the answer came */
+	if (head->status == 200) { /* the start of the answer was received */
 		bt_buf_text(out,
 			head->cause == BT_HTTP_CAUSE_TIMEOUT
 				? "context deadline exceeded (Client.Timeout or context cancellation while "

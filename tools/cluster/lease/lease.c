@@ -451,9 +451,9 @@ static void renewed(struct bt_lease *lease)
 		return;
 	}
 	bt_store_relaxed(&lease->held_until_ns, until_ns);
-	if (!bt_lease_is_held(lease)) { /* the answer came too late to rely on it */
+	if (!bt_lease_is_held(lease)) { /* the answer was too late to rely on it */
 		fail_attempt(
-			lease, BT_LOG_ERROR, "Failed to update lease", bt_str("the answer came too late"));
+			lease, BT_LOG_ERROR, "Failed to update lease", bt_str("the answer was too late"));
 		return;
 	}
 	if (lease->state == STATE_FOLLOWING) {

@@ -332,7 +332,7 @@ static void explain_no_authority(const struct bt_client_config *access, struct b
 {
 	name_part(access, FILE_AUTHORITY, out_error);
 	bt_buf_text(out_error,
-		": no certificate can be read from it; it must be in PEM, of who has signed the "
+		": no certificate can be read from it; it must be in PEM, of the authority that signed the "
 		"server's certificate");
 }
 
@@ -343,7 +343,7 @@ static bool is_paired(const struct bt_client_config *access, struct bt_buf *out_
 	struct bt_str certificate = view_of(&plan->certificate, &access->files[FILE_CERTIFICATE]);
 	struct bt_str key = view_of(&plan->key, &access->files[FILE_KEY]);
 
-	if (!certificate.len || !key.len || bt_client_tls_belong(certificate, key)) {
+	if (!certificate.len || !key.len || bt_client_tls_key_matches(certificate, key)) {
 		return true;
 	}
 	name_part(access, FILE_CERTIFICATE, out_error);
@@ -825,7 +825,7 @@ static struct bt_client_config *open_access(struct bt_client_config *access,
 	}
 	if (access->endpoint.tls && access->endpoint.insecure) {
 		bt_log(BT_LOG_WARNING, 0,
-			"The server's certificate is not checked: who stands between can read credentials "
+			"The server's certificate is not checked: a man in the middle can read credentials "
 			"and "
 			"change what is scheduled. Name its certificate-authority instead of "
 			"insecure-skip-tls-verify",

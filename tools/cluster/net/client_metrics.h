@@ -12,7 +12,7 @@
 #include "tools/cluster/net/http.h"
 
 #define BT_CLIENT_METRICS_METHODS 5   /* of enum bt_http_method */
-#define BT_CLIENT_METRICS_CODES	  600 /* HTTP status codes; 0: no answer came */
+#define BT_CLIENT_METRICS_CODES	  600 /* HTTP status codes; 0: no answer */
 #define BT_CLIENT_METRICS_BOUNDS  12
 
 /*

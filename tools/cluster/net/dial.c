@@ -18,12 +18,12 @@
 #define KEEPALIVE_STEP_S 2
 
 struct bt_resolver {
-	const char *host, *port;	/* init: */
-	void (*came)(void *context);	/* init: */
-	void *context;			/* init: */
-	struct bt_thread *thread;	/* owner: the caller; NULL: not running */
-	struct bt_dial_addresses found; /* owner: the thread, until it is joined */
-	struct bt_buf why;		/* likewise */
+	const char *host, *port;	 /* init: */
+	void (*resolved)(void *context); /* init: */
+	void *context;			 /* init: */
+	struct bt_thread *thread;	 /* owner: the caller; NULL: not running */
+	struct bt_dial_addresses found;	 /* owner: the thread, until it is joined */
+	struct bt_buf why;		 /* likewise */
 };
 
 static bool look_up(
@@ -52,15 +52,16 @@ static void run(void *context)
 	struct bt_resolver *resolver = context;
 
 	look_up(resolver, 0, &resolver->found, &resolver->why);
-	resolver->came(resolver->context);
+	resolver->resolved(resolver->context);
 }
 
 struct bt_resolver *bt_resolver_create(
-	const char *host, const char *port, void (*came)(void *context), void *context)
+	const char *host, const char *port, void (*resolved)(void *context), void *context)
 {
 	struct bt_resolver *resolver = bt_mem_zalloc(1, sizeof(*resolver));
 
-	*resolver = (struct bt_resolver){.host = host, .port = port, .came = came, .context = context};
+	*resolver =
+		(struct bt_resolver){.host = host, .port = port, .resolved = resolved, .context = context};
 	return resolver;
 }
 

@@ -19,16 +19,16 @@ struct bt_dial_addresses {
 
 struct bt_resolver;
 
-/* Strings outlive it. came(context) reports the result, on the resolver's thread. */
+/* Strings outlive it. resolved(context) reports the result, on the resolver's thread. */
 struct bt_resolver *bt_resolver_create(
-	const char *host, const char *port, void (*came)(void *context), void *context);
+	const char *host, const char *port, void (*resolved)(void *context), void *context);
 void bt_resolver_destroy(struct bt_resolver *resolver);
 
 enum bt_resolved { BT_RESOLVED = 0, BT_RESOLVE_LATER, BT_RESOLVE_FAILED };
 
-/* Resolves the host. Returns the addresses immediately when the host is an address itself. Otherwise came is
- * called, once for all calls since the last one, and bt_resolver_take has the result. Context: the owner's
- * thread. */
+/* Resolves the host. Returns the addresses immediately when the host is an address itself. Otherwise resolved
+ * is called, once for all calls since the last one, and bt_resolver_take has the result. Context: the
+ * owner's thread. */
 enum bt_resolved bt_resolver_start(
 	struct bt_resolver *resolver, struct bt_dial_addresses *out, struct bt_buf *out_why);
 enum bt_resolved bt_resolver_take(

@@ -254,7 +254,7 @@ static void warn_slow(const struct bt_client_config_plan *plan)
 /* Forwards standard error up to a limit: more would fill the disk of our log. */
 static void pass_errors_on(struct exec_plugin_run *run)
 {
-	static const char cut[] = "\n(the plugin says more)\n";
+	static const char cut[] = "\n(truncated)\n";
 	char bytes[4096];
 	ssize_t got = read(run->errors, bytes, sizeof(bytes));
 
@@ -483,7 +483,7 @@ static bool check_answer(const struct bt_client_config_plan *plan, const struct 
 		return exec_plugin_fail(
 			plan, out_error, "clientCertificateData and clientKeyData must come together");
 	}
-	if (status->certificate.len && !bt_client_tls_belong(status->certificate, status->key)) {
+	if (status->certificate.len && !bt_client_tls_key_matches(status->certificate, status->key)) {
 		return exec_plugin_fail(plan, out_error,
 			"clientCertificateData and clientKeyData are no certificate in PEM and its key");
 	}

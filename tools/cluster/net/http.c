@@ -376,7 +376,7 @@ static const char *remedy_of(const struct bt_endpoint *endpoint, enum bt_http_fa
 	switch (fault) {
 	case BT_HTTP_NOT_TRUSTED:
 		return "; is the server's address right, and does certificate-authority of the kubeconfig "
-		       "name who signed its certificate?";
+		       "name the authority that signed its certificate?";
 	case BT_HTTP_NO_IDENTITY:
 		return "; do client-certificate and client-key of the kubeconfig belong together?";
 	case BT_HTTP_NO_AUTHORITY:
@@ -432,7 +432,7 @@ void bt_http_settle(struct bt_call *call, enum bt_http_fault fault, struct bt_st
 	} else if (call->long_head) {
 		bt_buf_printf(&text, "the head of the answer is longer than %u KiB", BT_HTTP_HEAD_MAX >> 10);
 	} else if (call->too_long) {
-		bt_buf_printf(&text, "the answer is longer than %llu bytes; ask for less at a time (limit=)",
+		bt_buf_printf(&text, "the answer is longer than %llu bytes; request less at a time (limit=)",
 			(unsigned long long)http->body_max_bytes);
 	} else {
 		bt_buf_str(&text, why);
@@ -631,7 +631,7 @@ static void start_waiting(struct bt_http *http)
 
 static void time_out(struct bt_http *http, struct bt_call *call)
 {
-	const char *why = call->waits ? "no credentials came in time" : "the call has timed out";
+	const char *why = call->waits ? "no credentials were received in time" : "the call has timed out";
 
 	stop_waiting(http, call);
 	take_back(call);
@@ -640,7 +640,7 @@ static void time_out(struct bt_http *http, struct bt_call *call)
 }
 
 /* Ends calls whose timeout has expired. limit_ns is a lower bound: it is not raised when the call that it
- * came from ends, so one scan serves many calls. */
+ * is derived from ends, so one scan serves many calls. */
 static void end_late_calls(struct bt_http *http, int64_t now_ns)
 {
 	if (http->limit_ns > now_ns) {

@@ -41,7 +41,7 @@ enum bt_http_method { BT_HTTP_GET = 0, BT_HTTP_POST, BT_HTTP_PUT, BT_HTTP_PATCH,
 
 /* How a call ended. */
 enum bt_http_end {
-	BT_HTTP_ANSWERED = 0, /* the whole answer came, whatever its status */
+	BT_HTTP_ANSWERED = 0, /* the whole answer was received, whatever its status */
 	BT_HTTP_UNSENT,	      /* no byte of the request was sent: no effect */
 	BT_HTTP_LOST,	      /* the answer did not come, or is incomplete: the call may have had an effect */
 	BT_HTTP_CANCELLED     /* by bt_http_cancel, a callback, or the client's end; may have had an effect */

@@ -130,7 +130,8 @@ static void settle(struct bt_call *call, CURLcode code)
 		bt_buf_fini(&why);
 	} else if (part->died) {
 		bt_http_settle(call, BT_HTTP_CLOSED,
-			bt_str("the connection ended before an answer came, or the server refused the "
+			bt_str("the connection ended before an answer was received, or the server refused "
+			       "the "
 			       "stream"));
 	} else if (part->step_n > CONNECT_MAX) {
 		bt_http_settle(call, fault,

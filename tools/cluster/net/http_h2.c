@@ -225,7 +225,7 @@ static void end_stream(struct bt_h2_call *part)
 		return;
 	}
 	bt_buf_printf(&why, "the stream ended %s: %s",
-		call->head.status ? "in the middle of the answer" : "before an answer came",
+		call->head.status ? "in the middle of the answer" : "before an answer was received",
 		nghttp2_http2_strerror(part->code));
 	settle(part, BT_HTTP_BROKEN, why.ptr);
 	bt_buf_fini(&why);
@@ -919,7 +919,7 @@ static void shake(struct h2_connection *connection)
 {
 	enum bt_http_fault fault = BT_HTTP_BROKEN;
 
-	switch (bt_client_tls_shake(&connection->tls, &fault, &connection->why)) {
+	switch (bt_client_tls_handshake(&connection->tls, &fault, &connection->why)) {
 	case BT_TLS_FAILED:
 		send_out(connection); /* an alert */
 		die(connection, fault);
@@ -1083,7 +1083,7 @@ static void end_streams(struct h2_connection *connection)
 		} else {
 			bt_buf_printf(&why, "the connection ended %s: %.*s",
 				part->call->head.status ? "in the middle of the answer"
-							: "before an answer came",
+							: "before an answer was received",
 				BT_STR_ARG(bt_buf_view(&connection->why)));
 		}
 		settle(part, connection->fault, why.ptr);

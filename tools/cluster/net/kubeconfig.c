@@ -583,8 +583,8 @@ static bool check_user(struct kubeconfig_reading *reading, const struct file *fi
 			"use an exec plugin (client.authentication.k8s.io/v1)");
 	}
 	if (!user->as.len && (user->as_uid.len || user->as_groups.n || user->as_extra.len)) {
-		return kubeconfig_fail(reading, file, at, "user.as", "a uid, groups or extra of nobody",
-			"name in as who shall be impersonated");
+		return kubeconfig_fail(reading, file, at, "user.as", "uid, groups or extra without a user",
+			"set as to the user to impersonate");
 	}
 	return true;
 }

@@ -122,7 +122,7 @@ bool bt_client_tls_trusts(struct bt_str authority)
 	return n != 0;
 }
 
-bool bt_client_tls_belong(struct bt_str certificate, struct bt_str key)
+bool bt_client_tls_key_matches(struct bt_str certificate, struct bt_str key)
 {
 	SSL_CTX *ssl = SSL_CTX_new(TLS_client_method());
 
@@ -305,7 +305,7 @@ static void add_ssl_error(struct bt_buf *out_why)
 	ERR_clear_error();
 }
 
-enum bt_client_tls_state bt_client_tls_shake(
+enum bt_client_tls_state bt_client_tls_handshake(
 	struct bt_client_tls *tls, enum bt_http_fault *out_fault, struct bt_buf *out_why)
 {
 	ERR_clear_error();

@@ -49,7 +49,7 @@ void bt_client_tls_context_free(struct bt_client_tls_context *context);
 bool bt_client_tls_trusts(struct bt_str authority);
 
 /* Whether the key belongs to the certificate. Context: any thread. */
-bool bt_client_tls_belong(struct bt_str certificate, struct bt_str key);
+bool bt_client_tls_key_matches(struct bt_str certificate, struct bt_str key);
 
 /* Prefix of the error for an untrusted server; the judge's reason follows. */
 #define BT_TLS_REFUSAL "SSL certificate problem: "
@@ -67,7 +67,7 @@ void bt_client_tls_fini(struct bt_client_tls *tls);
 
 enum bt_client_tls_state { BT_TLS_READY = 0, BT_TLS_LATER, BT_TLS_FAILED };
 
-enum bt_client_tls_state bt_client_tls_shake(
+enum bt_client_tls_state bt_client_tls_handshake(
 	struct bt_client_tls *tls, enum bt_http_fault *out_fault, struct bt_buf *out_why);
 
 /* Whether the server chose HTTP/2. */

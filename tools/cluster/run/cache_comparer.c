@@ -268,7 +268,7 @@ static void apply_repair(void *context, struct bt_engine *engine)
 
 static void log_difference(const struct pod_view *pod, struct bt_str node)
 {
-	bt_log(BT_LOG_ERROR, 0, "The ledger and the API differ; the server was asked and is believed",
+	bt_log(BT_LOG_ERROR, 0, "The ledger and the API differ; the ledger is corrected from the server",
 		bt_log_fields(bt_log_pod(pod->namespace_, pod->name), bt_log_str("node", node),
 			bt_log_str("uid", pod->uid),
 			bt_log_str("api", bt_str(pod->in_ledger ? "not on the node" : "on the node")),

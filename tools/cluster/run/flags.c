@@ -125,7 +125,7 @@ static int read_tls(const struct bt_invocation *invocation, struct bt_serve_sett
 	}
 	if (version && !serving->tls13 && serving->port) {
 		return bt_invocation_wrong(invocation->command,
-			"unknown tls version \"%s\" in --tls-min-version: say VersionTLS12 or VersionTLS13",
+			"unknown tls version \"%s\" in --tls-min-version: use VersionTLS12 or VersionTLS13",
 			version);
 	}
 	return BT_EXIT_OK;
@@ -747,15 +747,15 @@ static void warn_of(const char *field, const char *reason)
 void bt_run_config_warn(const struct bt_config *config)
 {
 	if (config->parallelism.value != DEFAULT_PARALLELISM) {
-		warn_of("parallelism", "how many threads score nodes, --workers says");
+		warn_of("parallelism", "--workers sets how many threads score nodes");
 	}
 	if (config->delay_cache_until_active) {
 		warn_of("delayCacheUntilActive",
-			"who stands by knows the cluster, and decides at once when it leads");
+			"a standby keeps its cache current, and schedules as soon as it leads");
 	}
 	if (config->gates.on[BT_GATE_COORDINATED_LEADER_ELECTION] &&
 		config->leader_election.leader_elect.value) {
 		warn_of("featureGates.CoordinatedLeaderElection",
-			"the Lease goes to whoever takes it first; nobody is proposed by a LeaseCandidate");
+			"the first candidate acquires the Lease; no LeaseCandidate is created");
 	}
 }

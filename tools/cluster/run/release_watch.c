@@ -50,7 +50,8 @@ static void refuse(const struct bt_server_version *version)
 static void warn_no_version(const struct bt_release *release, const struct bt_buf *why)
 {
 	bt_log(BT_LOG_WARNING, 0,
-		"The API server does not say its version; decisions are those of the newest release that is "
+		"The API server does not report its version; decisions are those of the newest release that "
+		"is "
 		"known. Choose another one by --kubernetes-version",
 		bt_log_fields(
 			bt_log_str("release", bt_str(release->name)), bt_log_str("err", bt_buf_view(why))));

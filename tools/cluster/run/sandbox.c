@@ -301,7 +301,7 @@ static int enter_seccomp(const struct bt_sandbox *sandbox)
 static bool miss(enum bt_sandbox_mode mode, const char *what, const char *why, struct bt_buf *out_why)
 {
 	if (mode == BT_SANDBOX_REQUIRE) {
-		bt_buf_printf(out_why, "--sandbox=require: no %s: %s; say --sandbox=auto to go on without",
+		bt_buf_printf(out_why, "--sandbox=require: no %s: %s; use --sandbox=auto to go on without",
 			what, why);
 		return false;
 	}

@@ -157,7 +157,7 @@ static bool find_emulated(uint32_t minor, const struct bt_release *binary, const
 	}
 	if (!*out) {
 		bt_buf_printf(
-			out_error, "--" EMULATED ": the feature gates of %s are not known here; say ", name);
+			out_error, "--" EMULATED ": the feature gates of %s are not known here; use ", name);
 		bt_release_list(out_error);
 		return false;
 	}

@@ -389,13 +389,13 @@ void bt_debug_compare(const struct bt_serve_sources *sources, const struct bt_ro
 	}
 	if (!sources->list_pods(sources->context, take_pod, &c)) {
 		out->status = 503;
-		bt_buf_text(&out->body, "the API server has not listed all pods: ask again\n");
+		bt_buf_text(&out->body, "the API server has not listed all pods: try again\n");
 	} else {
 		debug_begin(&look, sources, request, out);
 		c.look = &look;
 		add_text(&look.doc, "note",
-			bt_str("The API server was asked for all pods on nodes, and then the ledger was "
-			       "looked at: what has changed meanwhile differs for a moment. An empty node: "
+			bt_str("All pods on nodes were listed from the API server, and then the ledger was "
+			       "read: changes in between show as differences for a moment. An empty node: "
 			       "not on any, or not known."));
 		bt_pipeline_call(sources->pipeline, compare, &c);
 		debug_end(&look);
@@ -524,7 +524,7 @@ void bt_debug_explain(const struct bt_serve_sources *sources, const struct bt_ro
 	(void)rest;
 	if (slash == pod.len) {
 		out->status = 400;
-		bt_buf_text(&out->body, "say which pod: ?pod=NAMESPACE/NAME\n");
+		bt_buf_text(&out->body, "name the pod: ?pod=NAMESPACE/NAME\n");
 		return;
 	}
 	e.namespace_ = bt_str_sub(pod, 0, slash);

@@ -364,7 +364,7 @@ static void warn_full(struct bt_front *front)
 	if (bt_log_due(&front->full_log_limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
 		bt_log(BT_LOG_WARNING, 0,
 			"Connections to --secure-port are closed to make room for others, which wait; see "
-			"who opens so many",
+			"which clients open so many",
 			bt_log_fields(bt_log_int("connections", bt_connections_n(front->table)),
 				bt_log_int("heldBack", (int64_t)held_n)));
 	}

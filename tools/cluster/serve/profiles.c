@@ -39,11 +39,11 @@ static const struct profile {
 	{"cmdline", "The command line, its words separated by NUL", NULL, show_command_line},
 	{"goroutine", "The same as threads: berth has no goroutines", NULL, show_threads},
 	{"heap",
-		"Memory in use, by who has allocated it, where jemalloc takes samples "
+		"Memory in use, by allocating function, where jemalloc takes samples "
 		"(MALLOC_CONF=prof:true); else "
 		"its statistics",
 		NULL, show_heap},
-	{"mutex", "Which locks are fought for", "perf lock contention -b -p %d -- sleep 30", NULL},
+	{"mutex", "Which locks are contended", "perf lock contention -b -p %d -- sleep 30", NULL},
 	{"profile",
 		"Where the processor's time goes, for ?seconds=N (30; at most 300); go tool pprof reads it",
 		NULL, show_profile},
@@ -149,7 +149,7 @@ static void show_profile(const struct bt_serve_sources *sources, const struct bt
 
 	if (!seconds) {
 		out->status = 400;
-		bt_buf_printf(&out->body, "seconds: at most %d; ask again and again for more\n", SECONDS_MAX);
+		bt_buf_printf(&out->body, "seconds: at most %d; repeat the request for more\n", SECONDS_MAX);
 	} else if (bt_sampler_begin(&why) != BT_OK) {
 		out->status = 500;
 		bt_buf_printf(
@@ -158,7 +158,7 @@ static void show_profile(const struct bt_serve_sources *sources, const struct bt
 		wait_until(sources, bt_clock_monotonic_ns() + seconds * 1000000000);
 		if (bt_sampler_n(&lost_n), lost_n) {
 			out->warning =
-				"299 - \"there was no room for the last samples; ask for fewer seconds\"";
+				"299 - \"there was no room for the last samples; request fewer seconds\"";
 		}
 		out->type = BINARY;
 		bt_sampler_end(&out->body);

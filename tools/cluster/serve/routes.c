@@ -230,7 +230,7 @@ static void list_paths(struct bt_route_answer *out)
 {
 	bt_buf_text(&out->body, "/metrics  what is counted, for Prometheus\n");
 	bt_buf_text(&out->body, "/metrics/slis  what health checks have said\n");
-	bt_buf_text(&out->body, "/metrics/resources  what pods ask for, pod by pod\n");
+	bt_buf_text(&out->body, "/metrics/resources  resource requests, pod by pod\n");
 	for (size_t i = 0; i < ROUTE_N; i++) {
 		if (routes[i].text) {
 			bt_buf_printf(&out->body, "%s  %s\n", routes[i].path, routes[i].text);

@@ -116,7 +116,7 @@ static void on_head(void *context, const struct bt_http_head *head)
 	if (!readable) {
 		r->fate = BT_FATE_FAILED;
 		bt_reflector_note(
-			r, "The server answers in a form that was not asked for", head->content_type);
+			r, "The server answers in a format that was not requested", head->content_type);
 		run(r);
 		return;
 	}

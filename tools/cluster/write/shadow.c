@@ -142,7 +142,7 @@ static struct kept *shadow_put(struct bt_writer *writer, struct bt_write_op *op)
 }
 
 /* The watch does not repeat earlier events: if the pod is bound or deleted by now, its event was already
- * handled or came before the binding. */
+ * handled or received before the binding. */
 void bt_shadow_keep(struct bt_writer *writer, struct bt_write_op *op)
 {
 	struct bt_stored_pod known;

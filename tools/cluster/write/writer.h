@@ -98,7 +98,7 @@ void bt_writer_each_device_wait(const struct bt_writer *writer,
 /* X(name, words) */
 #define BT_WRITER_COUNTS(X)                                                                                  \
 	X(bind_n, "bindings that were sent, again ones included")                                            \
-	X(extender_bind_n, "bindings that an extender was asked for")                                        \
+	X(extender_bind_n, "bindings sent to an extender")                                                   \
 	X(bound_n, "bindings that have come about")                                                          \
 	X(failed_n, "bindings that have not")                                                                \
 	X(again_n, "writes that were sent again")                                                            \
@@ -108,8 +108,8 @@ void bt_writer_each_device_wait(const struct bt_writer *writer,
 	X(server_error_n, "answers 5xx")                                                                     \
 	X(unsent_n, "writes that did not reach the server")                                                  \
 	X(lost_n, "writes whose answer did not come")                                                        \
-	X(confirm_n, "questions about what a write came to")                                                 \
-	X(unsure_n, "bindings that were given up without knowing what they came to")                         \
+	X(confirm_n, "checks of the outcome of a write")                                                     \
+	X(unsure_n, "bindings given up with an unknown outcome")                                             \
 	X(evict_n, "victims that were to be deleted")                                                        \
 	X(evict_failed_n, "victims that could not be deleted")                                               \
 	X(patch_n, "status patches that were sent")                                                          \
@@ -125,7 +125,7 @@ void bt_writer_each_device_wait(const struct bt_writer *writer,
 	X(volume_failed_n, "bindings that failed for their volumes")                                         \
 	X(claim_created_n, "resource claims that were made for extended resources")                          \
 	X(claim_uncreated_n, "those that could not be made")                                                 \
-	X(fenced_n, "writes that were not made, because who is not leader writes nothing (I8)")
+	X(fenced_n, "writes skipped because this process is not the leader (I8)")
 
 struct bt_writer_counts {
 #define X(name, words) uint64_t name;

@@ -73,7 +73,7 @@ int bt_configuration_release_of(
 	}
 	bt_release_list(&known);
 	int status = bt_invocation_wrong(
-		invocation->command, "--%s: '%s' cannot be had; say %s", option, name, known.ptr);
+		invocation->command, "--%s: '%s' is not supported; use %s", option, name, known.ptr);
 	bt_buf_fini(&known);
 	return status;
 }

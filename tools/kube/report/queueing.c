@@ -250,7 +250,7 @@ static void report_preemption(struct bt_emit *emit, struct bt_engine *engine,
 	}
 	bt_emit_int(emit, "victims", preemption->victim_n);
 	bt_emit_str(emit, "victim_names", bt_buf_view(&text));
-	bt_emit_label(emit, "who leaves");
+	bt_emit_label(emit, "victim names");
 	bt_emit_real(emit, "at_s", seconds(preemption->at_ns - facts->begin_ns), 0);
 	bt_emit_label(emit, "at s");
 	bt_emit_text(emit, "outcome", ends[preemption->end]);
@@ -287,7 +287,7 @@ static void report_preemptions(
 		return;
 	}
 	bt_emit_begin_array(emit, "preemptions");
-	bt_emit_label(emit, "who preempted whom, in virtual time");
+	bt_emit_label(emit, "preemptions, in virtual time");
 	size_t shown = bt_rows_shown(facts->preemption_n, PREEMPTIONS_MAX, facts->all);
 	for (size_t i = 0; i < shown; i++) {
 		report_preemption(emit, engine, facts, &facts->preemptions[i]);

@@ -126,8 +126,8 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 		bool node = object->kind == BT_KIND_NODE;
 
 		feed_complain(lib, object, node ? "status.allocatable" : "spec.containers",
-			node ? "there are more different resource names than berth can tell apart"
-			     : "the pod asks for too many resources, or too many names of resources are "
+			node ? "there are more different resource names than berth can distinguish"
+			     : "the pod requests too many resources, or too many names of resources are "
 			       "known",
 			node ? "this resource was left out; use fewer names"
 			     : "the pod is not placed; use fewer names");

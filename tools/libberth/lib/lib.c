@@ -92,7 +92,7 @@ static enum berth_status read_config(struct bt_lib *lib, const struct berth_opti
 
 	if (!release) {
 		bt_release_list(&error);
-		status = bt_lib_fail(NULL, BERTH_INVALID, "kubernetes_version: '%s' is not known; say %s",
+		status = bt_lib_fail(NULL, BERTH_INVALID, "kubernetes_version: '%s' is not known; use %s",
 			o->kubernetes_version, error.ptr);
 		bt_buf_fini(&error);
 		return status;

@@ -138,7 +138,7 @@ static enum berth_status take(struct bt_lib *lib, struct bt_object *object, uint
 			"the process holds as much memory as the options allow (memory_bytes_max)");
 	default:
 		return bt_lib_fail(lib->handle, BERTH_LIMIT,
-			"there are more different resource names than berth can tell apart; the object "
+			"there are more different resource names than berth can distinguish; the object "
 			"counts "
 			"without some of them, and a pod is not placed");
 	}

@@ -400,7 +400,7 @@ static bool check_limits(struct bt_bench_run *run)
 	run->result->end = BT_BENCH_RUN_DONE;
 	return bt_bench_run_fail(run, BT_BENCH_RUN_UNSUPPORTED,
 		"the engine did not take %llu objects, or not wholly: it tells no more than %d names of "
-		"resources apart, %d where pods name them first, and a pod may ask for %d",
+		"resources apart, %d where pods name them first, and a pod may request %d",
 		(unsigned long long)refused_n, BT_RESOURCE_MAX, BT_RESOURCE_POD_MAX, BT_REQUEST_MAX);
 }
 

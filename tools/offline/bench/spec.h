@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The files that operations name, and the objects in them: read once, expanded for an index, decoded, and
- * given the
- * API server's defaults. Problems are reported with file, line and field. Context: one thread; allocates.
+ * given the API server's defaults. Problems are reported with file, line and field. Context: one thread;
+ * allocates.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct bt_spec {
 	const char *path;
 	struct bt_str text;
 	struct bt_template template_;
-	bool parsed; /* template_ is there */
+	bool parsed; /* template_ is valid */
 };
 
 /* All files of a workload. Owns: bt_specs_fini. */
@@ -36,8 +36,8 @@ struct bt_specs {
 void bt_specs_init(struct bt_specs *specs, bt_diagnosis_fn *report, void *context);
 void bt_specs_fini(struct bt_specs *specs);
 
-/* The file of a path that is relative to a folder, read read on first use. Returns: NULL when it is
- * unreadable; that has been reported. */
+/* The file of a path that is relative to a folder, read on first use. Returns: NULL when it is unreadable;
+ * that has been reported. */
 const struct bt_spec *bt_specs_file(struct bt_specs *specs, struct bt_str folder, struct bt_str path);
 
 /* The defaults of createPods and createNodes without a file. */

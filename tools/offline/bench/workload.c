@@ -358,7 +358,7 @@ static const char *fault_of_churn(const struct bt_bench_op *op, const char **out
 		return "there is no such mode";
 	}
 	if (bt_str_is(op->mode, "recreate") && op->count == 0) {
-		*out_remedy = "say how many objects there are before they are deleted";
+		*out_remedy = "give the number of objects before they are deleted";
 		return "mode recreate needs a number";
 	}
 	*out_remedy = "name at least one file";

@@ -37,7 +37,7 @@ static struct bt_verdict_key key_of(const struct bt_judgment *j)
 	return (struct bt_verdict_key){choice, bt_hash_bytes(j->message.ptr, j->message.len)};
 }
 
-static void hear(void *context, const struct bt_judgment *judgment)
+static void take_judgment(void *context, const struct bt_judgment *judgment)
 {
 	struct pass *pass = context;
 
@@ -54,7 +54,7 @@ static enum bt_status follow(
 
 	if (pass->c->make_config(pass->c->context, gates, &config, out_error)) {
 		const struct bt_replay_options options = {
-			.follow = {hear, pass}, .config = &config, .codec = pass->c->codec};
+			.follow = {take_judgment, pass}, .config = &config, .codec = pass->c->codec};
 
 		status = bt_journal_replay(bytes, &options, &result, out_error);
 		pass->c->decision_n = result.decision_n;

@@ -78,7 +78,7 @@ static bool make_config(
 
 /* ---- inputs ---- */
 
-/* The journal's configuration counts, unless there is --config. */
+/* Uses the journal's configuration, unless there is --config. */
 static int open_journal(struct comparing *c)
 {
 	const char *path = option(c, "journal");
@@ -170,7 +170,7 @@ static const char *const kinds[BT_DIFFERENCE_N] = {
 	[BT_DIFFERENT_MESSAGE] = "another message",
 };
 
-/* difference: one that needs several causes, all of which are named; or NULL. */
+/* difference: one with several causes, all of which are named; or NULL. */
 static void add_cause(struct bt_emit *emit, const struct bt_comparison *c, uint32_t cause,
 	const struct bt_difference *difference)
 {
@@ -247,7 +247,6 @@ static void add_messages(struct bt_emit *emit, const struct bt_difference *d)
 
 static void add_difference(struct bt_emit *emit, const struct bt_comparison *c, const struct bt_difference *d)
 {
-
 	bt_emit_begin_object(emit, NULL);
 	bt_emit_int(emit, "decision", (int64_t)d->number);
 	bt_emit_hide(emit);
@@ -401,7 +400,7 @@ static int report(const struct comparing *c)
 	return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static int begin(struct comparing *c)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * berth quality: the same pods placed by evaluating every node and a sample, by least and by most
- * allocated, and what came of each.
+ * allocated, and the outcome of each.
  */
 #include <unistd.h>
 
@@ -105,7 +105,7 @@ static int make_pipeline(struct quality_comparison *c, struct trial *trial, cons
 	}
 	if (trial->config.extender_n && policy == policies) { /* once */
 		bt_message(
-			"berth quality: %s: extenders are not asked, and pods are placed as if they had no "
+			"berth quality: %s: extenders are not called, and pods are placed as if they had no "
 			"objections and no preferences\n",
 			option(c, "config"));
 	}

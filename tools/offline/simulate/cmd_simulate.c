@@ -392,7 +392,7 @@ static int load_trace(struct simulation *s)
 	}
 	if (status != BT_OK) {
 		bt_message("berth simulate: the trace cannot be read%s\n",
-			s->quiet ? "; without --quiet berth says why" : "");
+			s->quiet ? "; run without --quiet to see why" : "");
 		return BT_EXIT_INPUT;
 	}
 	s->timed = !bt_invocation_has(s->invocation, "no-time");

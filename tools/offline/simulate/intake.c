@@ -78,7 +78,7 @@ static void note_pod(struct bt_intake *intake, const struct bt_object *object, e
 {
 	if (status == BT_FULL) {
 		intake_complain(intake, object, "spec.containers",
-			"the pod asks for too many resources, or too many names of resources are known",
+			"the pod requests too many resources, or too many names of resources are known",
 			"the pod is not placed; use fewer names");
 	} else if (status != BT_OK) {
 		lose(intake, object, NULL, "the pod could not be entered", NULL);
@@ -105,7 +105,7 @@ void bt_intake_note(struct bt_intake *intake, const struct bt_object *object, en
 		intake->counts.nodes++;
 		if (status == BT_FULL) {
 			intake_complain(intake, object, "status.allocatable",
-				"there are more different resource names than berth can tell apart",
+				"there are more different resource names than berth can distinguish",
 				"this resource was left out; use fewer names");
 		}
 	}

@@ -17,10 +17,10 @@ struct wishes {
 static void warn_of_extenders(const struct bt_scenario *scenario, const struct bt_scenario_cluster *cluster)
 {
 	if (cluster->config.extender_n) {
-		bt_message(
-			"berth verdict: %.*s: config: extenders are not asked, and the verdict is as if they "
-			"had no "
-			"objections and no preferences\n",
+		bt_message("berth verdict: %.*s: config: extenders are not called, and the verdict is as if "
+			   "they "
+			   "had no "
+			   "objections and no preferences\n",
 			BT_STR_ARG(scenario->id));
 	}
 }

@@ -15,7 +15,7 @@ struct question {
 	bool permitted;
 };
 
-static void ask(void *context)
+static void check_from_thread(void *context)
 {
 	struct question *question = context;
 
@@ -27,8 +27,8 @@ static bool permits_another_thread(struct bt_owner *owner)
 	struct question question = {.owner = owner};
 	struct bt_thread *thread;
 
-	assert_int_equal(
-		bt_thread_start(&(struct bt_thread_options){.name = "other"}, ask, &question, &thread, NULL),
+	assert_int_equal(bt_thread_start(&(struct bt_thread_options){.name = "other"}, check_from_thread,
+				 &question, &thread, NULL),
 		BT_OK);
 	bt_thread_join(&thread);
 	return question.permitted;

@@ -364,7 +364,7 @@ static void a_bad_cpu_list_is_rejected_with_the_entry_and_the_reason(void **stat
 	static const struct {
 		const char *list;
 		enum bt_status status;
-		const char *says;
+		const char *text;
 	} cases[] = {
 		{"x", BT_INVALID, "not understood from \"x\" on; write numbers and ranges such as 0-3,8"},
 		{"0-3,", BT_INVALID, "not understood from \"\" on"},
@@ -386,8 +386,8 @@ static void a_bad_cpu_list_is_rejected_with_the_entry_and_the_reason(void **stat
 		struct bt_buf why = {0};
 
 		assert_int_equal(bt_topo_plan(topo, &request, &plan, &why), cases[i].status);
-		if (!strstr(why.ptr, cases[i].says)) {
-			fail_msg("\"%s\" should say \"%s\"", why.ptr, cases[i].says);
+		if (!strstr(why.ptr, cases[i].text)) {
+			fail_msg("\"%s\" should say \"%s\"", why.ptr, cases[i].text);
 		}
 		assert_null(plan.places);
 		bt_buf_fini(&why);
@@ -400,7 +400,7 @@ static void too_many_threads_are_refused(void **state)
 {
 	static const struct {
 		struct bt_topo_request request;
-		const char *says;
+		const char *text;
 	} cases[] = {
 		{{.worker_n = BT_TOPO_WORKERS_MAX + 1}, "65 workers: at most 64; 0 leaves it to the machine"},
 		{{.ingestion_n = UINT32_MAX}, "4294967295 ingestion threads: at most 1024"},
@@ -414,7 +414,7 @@ static void too_many_threads_are_refused(void **state)
 		struct bt_buf why = {0};
 
 		assert_int_equal(bt_topo_plan(topo, &cases[i].request, &plan, &why), BT_RANGE);
-		assert_non_null(strstr(why.ptr, cases[i].says));
+		assert_non_null(strstr(why.ptr, cases[i].text));
 		bt_buf_fini(&why);
 		assert_int_equal(bt_topo_plan(topo, &cases[i].request, &plan, NULL), BT_RANGE);
 	}

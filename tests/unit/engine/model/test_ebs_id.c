@@ -15,7 +15,7 @@
 #include "seed.h"
 
 struct row {
-	const char *id, *says;
+	const char *id, *text;
 };
 
 static void check(const struct row *rows, size_t n, bool names)
@@ -25,7 +25,7 @@ static void check(const struct row *rows, size_t n, bool names)
 
 		assert_int_equal(bt_ebs_volume(bt_str(rows[i].id), &out), names);
 		bt_buf_char(&out, 0);
-		assert_string_equal(out.ptr, rows[i].says);
+		assert_string_equal(out.ptr, rows[i].text);
 		bt_buf_fini(&out);
 	}
 }

@@ -161,7 +161,7 @@ static void change(struct world *w, uint32_t node)
 	w->journal[w->usage.journal_end++ & w->usage.journal_mask] = node;
 }
 
-static void ask_for(struct world *w, uint32_t c)
+static void evaluate_column(struct world *w, uint32_t c)
 {
 	struct bt_column *column = &w->columns[c];
 	uint32_t best = 0, start = bt_rng_below(&w->rng, NODE_N);
@@ -199,7 +199,7 @@ static void take_turns(struct world *w, uint32_t column_n, uint32_t round_n)
 			change(w, bt_rng_below(&w->rng, 2) ? node : bt_rng_below(&w->rng, NODE_N));
 		}
 		for (uint32_t n = 1 + bt_rng_below(&w->rng, column_n); n; n--) {
-			ask_for(w, bt_rng_below(&w->rng, column_n));
+			evaluate_column(w, bt_rng_below(&w->rng, column_n));
 		}
 	}
 }
@@ -208,7 +208,7 @@ static void take_turns(struct world *w, uint32_t column_n, uint32_t round_n)
 static void stable(struct world *w, uint32_t column_n)
 {
 	for (uint32_t i = 0; i < 40 * column_n; i++) {
-		ask_for(w, i % column_n);
+		evaluate_column(w, i % column_n);
 	}
 }
 
@@ -245,8 +245,8 @@ static void a_column_without_users_is_dropped_and_may_be_built_again(void **stat
 	/* A column that others wait for leaves, too. */
 	for (uint32_t round = 0; round < 40; round++) {
 		change(w, bt_rng_below(&w->rng, NODE_N));
-		ask_for(w, 1);
-		ask_for(w, 3);
+		evaluate_column(w, 1);
+		evaluate_column(w, 3);
 	}
 	assert_int_equal(w->column_batch.n, bt_range_vectors() ? 2 : 0);
 	stable(w, 5);
@@ -266,7 +266,7 @@ static void columns_that_are_too_far_behind_go_their_own_ways(void **state)
 		for (uint32_t n = much; n; n--) {
 			change(w, bt_rng_below(&w->rng, NODE_N));
 		}
-		ask_for(w, 2);
+		evaluate_column(w, 2);
 		assert_int_equal(w->column_batch.n, 0);
 		take_turns(w, 6, 20);
 	}
@@ -305,7 +305,7 @@ static void a_column_may_end_while_it_is_column_batch(void **state)
 		assert_true(w->column_batch.n <= 6);
 		for (uint32_t k = 0; k < 7; k++) {
 			if (k != c) {
-				ask_for(w, k);
+				evaluate_column(w, k);
 			}
 		}
 		column_init(w, c);

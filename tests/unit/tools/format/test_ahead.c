@@ -43,7 +43,7 @@ static void note(void *context, const struct bt_diagnosis *d)
 }
 
 /* Reads a text with this many helpers; at most stop_n of its objects. */
-static struct story tell(struct bt_str text, uint32_t helper_n, size_t range_bytes, uint64_t stop_n)
+static struct story read_objects(struct bt_str text, uint32_t helper_n, size_t range_bytes, uint64_t stop_n)
 {
 	struct story story = {0};
 	struct bt_object_reader *reader = bt_object_reader_create(note, &story);
@@ -78,8 +78,8 @@ static void assert_same(const struct story *a, const struct story *b, struct bt_
 /* Compares reading with and without helpers. Returns the number of objects decoded ahead. */
 static uint64_t compare(struct bt_str text, uint32_t helper_n, size_t range_bytes)
 {
-	struct story alone = tell(text, 0, 0, UINT64_MAX);
-	struct story ahead = tell(text, helper_n, range_bytes, UINT64_MAX);
+	struct story alone = read_objects(text, 0, 0, UINT64_MAX);
+	struct story ahead = read_objects(text, helper_n, range_bytes, UINT64_MAX);
 	uint64_t ahead_n = ahead.counts.ahead;
 
 	assert_int_equal(alone.counts.ahead, 0);
@@ -251,8 +251,8 @@ static void reading_may_stop_anywhere(void **state)
 	rng.state = seed_or(1);
 	put_list(&text, 400, INDENTED, 0);
 	for (uint64_t n = 0; n < 400; n += 13) {
-		struct story alone = tell(bt_buf_view(&text), 0, 0, n);
-		struct story ahead = tell(bt_buf_view(&text), 2, 1000, n);
+		struct story alone = read_objects(bt_buf_view(&text), 0, 0, n);
+		struct story ahead = read_objects(bt_buf_view(&text), 2, 1000, n);
 
 		assert_same(&alone, &ahead, bt_buf_view(&text));
 		bt_buf_fini(&alone.text);

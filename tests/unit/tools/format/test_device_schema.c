@@ -209,11 +209,11 @@ static void a_claim_is_read_with_its_allocation(void **state)
 	assert_non_null(object);
 	const struct bt_resource_claim_object *claim = &object->resource_claim;
 	assert_true(claim->has_requests && claim->request_n == 2 && claim->constraint_n == 2);
-	const struct bt_device_subrequest_object *ask = &claim->requests[0].exactly;
-	assert_true(claim->requests[0].has_exactly && ask->has_admin_access && !ask->admin_access);
-	assert_int_equal(ask->count, 2);
-	assert_true(ask->selectors[0].has_cel && !ask->selectors[1].has_cel);
-	assert_true(ask->has_capacity && ask->capacity.n == 1 && ask->toleration_n == 1);
+	const struct bt_device_subrequest_object *exactly = &claim->requests[0].exactly;
+	assert_true(claim->requests[0].has_exactly && exactly->has_admin_access && !exactly->admin_access);
+	assert_int_equal(exactly->count, 2);
+	assert_true(exactly->selectors[0].has_cel && !exactly->selectors[1].has_cel);
+	assert_true(exactly->has_capacity && exactly->capacity.n == 1 && exactly->toleration_n == 1);
 	assert_false(claim->requests[1].has_exactly);
 	same(claim->requests[1].first_available[0].name, "s");
 	assert_true(claim->constraints[0].has_match && !claim->constraints[0].has_distinct);

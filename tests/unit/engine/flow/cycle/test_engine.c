@@ -862,7 +862,7 @@ static void nothing_is_decided_on_half_knowledge(void **state)
 
 	begin(&t, state, &(struct bt_engine_options){.no_backoff = true});
 	uint32_t node = add_node(&t, "n1", "4"), greedy = add_greedy(&t, "priority: 9", BT_ENTERED_QUEUE);
-	expect_undecided(&t, greedy, "asks for more than 64 resources");
+	expect_undecided(&t, greedy, "requests more than 64 resources");
 	bt_engine_remove_pod(t.engine, greedy);
 	uint32_t half = add_pod(&t, "incomplete: 'spec.x: broken', " CONTAINER, BT_ENTERED_QUEUE);
 	expect_undecided(&t, half, "could not be read whole (spec.x: broken)");

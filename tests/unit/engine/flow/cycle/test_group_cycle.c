@@ -769,7 +769,7 @@ static void all_members_wait_until_the_last_victim_goes(void **state)
 /* why: the text after the group's "unschedulable". */
 static void assert_nobody_goes(void **state, const char *old, const char *ring, const char *why)
 {
-	struct bt_buf says = {0};
+	struct bt_buf summary = {0};
 	struct trial t;
 	struct full_of_groups full;
 
@@ -781,9 +781,9 @@ static void assert_nobody_goes(void **state, const char *old, const char *ring, 
 	assert_int_equal(bt_engine_cache(t.engine)->view.usage->nodes[0].pod_n, 1);
 	assert_int_equal(bt_engine_cache(t.engine)->view.usage->nodes[1].pod_n, 2);
 	assert_int_equal(scheduled(&t), 3);
-	bt_engine_group_summary(t.engine, &t.group, bt_str(""), &says);
-	assert_string_equal(says.ptr, why);
-	bt_buf_fini(&says);
+	bt_engine_group_summary(t.engine, &t.group, bt_str(""), &summary);
+	assert_string_equal(summary.ptr, why);
+	bt_buf_fini(&summary);
 	end(&t);
 }
 

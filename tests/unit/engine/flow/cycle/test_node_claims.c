@@ -67,19 +67,19 @@ static void write_claim(struct bt_buf *out, const struct bt_node_claim_object *c
 	bt_buf_text(out, alone ? "}" : "]}");
 }
 
-static void note_bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void note_bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct trial *t = context;
 	bool alone = strcmp(t->release, "1.36") == 0;
 
 	(void)pipeline;
-	t->handle = ask->handle;
-	t->claim_n = ask->node_claim_n;
+	t->handle = request->handle;
+	t->claim_n = request->node_claim_n;
 	bt_buf_clear(&t->status);
 	bt_buf_char(&t->status, '[');
-	for (uint32_t i = 0; i < ask->node_claim_n; i++) {
+	for (uint32_t i = 0; i < request->node_claim_n; i++) {
 		bt_buf_text(&t->status, i ? ", " : "");
-		write_claim(&t->status, &ask->node_claims[i], alone);
+		write_claim(&t->status, &request->node_claims[i], alone);
 	}
 	bt_buf_char(&t->status, ']');
 	bt_buf_char(&t->status, 0);

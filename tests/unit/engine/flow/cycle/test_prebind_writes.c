@@ -36,7 +36,7 @@ static void tell_selector(struct bt_buf *out, const struct bt_node_selector_obje
 	}
 }
 
-static void tell_claim(struct bt_buf *out, const struct bt_bind_request_claim *claim)
+static void write_claim_text(struct bt_buf *out, const struct bt_bind_request_claim *claim)
 {
 	bt_buf_printf(out, "claim %.*s/%.*s%s%s%s%s\n", BT_STR_ARG(claim->name), BT_STR_ARG(claim->uid),
 		claim->allocates ? " allocates" : "", claim->special ? " special" : "",
@@ -70,36 +70,36 @@ static void tell_claim(struct bt_buf *out, const struct bt_bind_request_claim *c
 	}
 }
 
-static void note_bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void note_bind(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct trial *t = context;
 
 	(void)pipeline;
 	t->bind_n++;
-	t->handle = ask->handle;
+	t->handle = request->handle;
 	bt_buf_clear(&t->request);
-	for (uint32_t i = 0; i < ask->volume_n; i++) {
-		const struct bt_bind_request_volume *volume = &ask->volumes[i];
+	for (uint32_t i = 0; i < request->volume_n; i++) {
+		const struct bt_bind_request_volume *volume = &request->volumes[i];
 
 		bt_buf_printf(&t->request, "volume of %.*s/%.*s: %.*s\n", BT_STR_ARG(volume->claim),
 			BT_STR_ARG(volume->claim_uid), BT_STR_ARG(volume->volume));
 	}
-	for (uint32_t i = 0; i < ask->claim_n; i++) {
-		tell_claim(&t->request, &ask->claims[i]);
+	for (uint32_t i = 0; i < request->claim_n; i++) {
+		write_claim_text(&t->request, &request->claims[i]);
 	}
 }
 
-static void note_release(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void note_release(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct trial *t = context;
 
 	(void)pipeline;
 	t->release_n++;
-	t->handle = ask->handle;
+	t->handle = request->handle;
 	bt_buf_clear(&t->request);
-	bt_buf_printf(&t->request, "%s %.*s/%.*s/%.*s for %.*s", ask->deletes ? "delete" : "deallocate",
-		BT_STR_ARG(ask->other.namespace_), BT_STR_ARG(ask->other.name), BT_STR_ARG(ask->other.uid),
-		BT_STR_ARG(ask->pod.name));
+	bt_buf_printf(&t->request, "%s %.*s/%.*s/%.*s for %.*s", request->deletes ? "delete" : "deallocate",
+		BT_STR_ARG(request->other.namespace_), BT_STR_ARG(request->other.name),
+		BT_STR_ARG(request->other.uid), BT_STR_ARG(request->pod.name));
 }
 
 static void begin(struct trial *t)

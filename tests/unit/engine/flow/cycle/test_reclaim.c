@@ -63,15 +63,15 @@ static void a_signature_that_is_used_again_and_again_stays(void **state)
 }
 
 /* During a pod's cycle, its results may refer to deleted objects. */
-static void nothing_goes_while_a_pod_is_in_its_cycle(void **state)
+static void nothing_is_freed_during_a_pods_cycle(void **state)
 {
 	struct trial t = begin_keeping(state, 1);
 	struct bt_decision decision;
 	char name[32], spec[128];
-	uint32_t pods[20], hand = add_pod(&t, "name: in-hand", TEMPLATE, "");
+	uint32_t pods[20], popped = add_pod(&t, "name: popped", TEMPLATE, "");
 
-	assert_int_equal(bt_engine_pop(t.engine), hand);
-	bt_engine_begin(t.engine, hand, &decision);
+	assert_int_equal(bt_engine_pop(t.engine), popped);
+	bt_engine_begin(t.engine, popped, &decision);
 	for (uint32_t i = 0; i < 20; i++) {
 		snprintf(name, sizeof(name), "name: p-%" PRIu32, i);
 		snprintf(spec, sizeof(spec), "containers: [{name: c, image: i-%" PRIu32 "}]", i);
@@ -119,7 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_signature_that_is_used_again_and_again_stays),
-		FIXTURE_TEST(nothing_goes_while_a_pod_is_in_its_cycle),
+		FIXTURE_TEST(nothing_is_freed_during_a_pods_cycle),
 		FIXTURE_TEST(unused_counters_are_freed_when_there_are_too_many),
 	};
 

@@ -35,7 +35,7 @@ static void fail_binding(struct lab *lab, uint64_t handle)
 	lab_settle(lab);
 }
 
-static void say_bound(struct lab *lab, uint64_t handle)
+static void answer_bound(struct lab *lab, uint64_t handle)
 {
 	assert_int_equal(bt_pipeline_bound(lab->pipeline, handle), BT_OK);
 	lab_settle(lab);
@@ -63,7 +63,7 @@ static void a_pod_whose_binding_failed_is_tried_again(void **state)
 	assert_int_equal(lab_counts(lab).failed_n, 1);
 	lab_wait(lab, 2 * LAB_SECOND);
 	assert_int_equal(lab->request_n, 2);
-	say_bound(lab, lab->bind_requests[1].handle);
+	answer_bound(lab, lab->bind_requests[1].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
@@ -76,7 +76,7 @@ static void an_overdue_binding_keeps_its_node(void **state)
 	assert_int_equal(lab_counts(lab).overdue_n, 1);
 	lab_assert_sets(lab, 0, 1, 0);
 	assert_int_equal(lab->request_n, 1);
-	say_bound(lab, handle);
+	answer_bound(lab, handle);
 	assert_int_equal(lab_counts(lab).late_n, 1);
 	lab_assert_sets(lab, 0, 0, 1);
 }
@@ -96,7 +96,7 @@ static void a_lost_answer_is_looked_up_until_the_outcome_is_known(void **state)
 	assert_int_equal(lab->request_n, 3);
 	assert_int_equal(lab_counts(lab).check_n, 2);
 	lab_assert_sets(lab, 0, 1, 0);
-	say_bound(lab, lab->bind_requests[2].handle);
+	answer_bound(lab, lab->bind_requests[2].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).recovered_n, 1);
 	assert_int_equal(lab_counts(lab).binding_n, 0);
@@ -136,7 +136,7 @@ static void an_answer_may_arrive_during_a_check(void **state)
 	uint64_t handle = begin_binding(lab);
 
 	lab_wait(lab, TTL);
-	say_bound(lab, handle);
+	answer_bound(lab, handle);
 	lab_assert_sets(lab, 0, 0, 1);
 	fail_binding(lab, lab->bind_requests[1].handle);
 	lab_assert_sets(lab, 0, 0, 1);
@@ -148,7 +148,7 @@ static void a_second_answer_changes_nothing(void **state)
 	struct lab *lab = *state;
 	uint64_t handle = begin_binding(lab);
 
-	say_bound(lab, handle);
+	answer_bound(lab, handle);
 	assert_int_equal(bt_pipeline_bound(lab->pipeline, handle), BT_CONFLICT);
 	assert_int_equal(bt_pipeline_bind_failed(lab->pipeline, handle, bt_str("no")), BT_CONFLICT);
 	lab_settle(lab);
@@ -166,7 +166,7 @@ static void answers_to_nothing_are_counted(void **state)
 	assert_int_equal(bt_pipeline_bound(lab->pipeline, handle + (UINT64_C(1) << 32)), BT_CONFLICT);
 	assert_int_equal(bt_pipeline_evicted(lab->pipeline, handle), BT_CONFLICT);
 	assert_int_equal(lab_counts(lab).bogus_n, 4);
-	say_bound(lab, handle);
+	answer_bound(lab, handle);
 }
 
 static void a_pod_that_is_deleted_in_time_is_not_bound(void **state)
@@ -217,7 +217,7 @@ static void a_recreated_pod_is_another_pod(void **state)
 	assert_int_equal(lab->request_n, 2);
 	assert_string_equal(lab->bind_requests[1].uid, "u2");
 	fail_binding(lab, handle);
-	say_bound(lab, lab->bind_requests[1].handle);
+	answer_bound(lab, lab->bind_requests[1].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
@@ -229,7 +229,7 @@ static void a_pod_that_changes_while_it_is_bound_stays_on_its_node(void **state)
 	lab_pod(lab, "p", ", 'uid': 'u1', 'resourceVersion': '11', 'labels': {'a': 'b'}");
 	lab_settle(lab);
 	lab_assert_sets(lab, 0, 1, 0);
-	say_bound(lab, handle);
+	answer_bound(lab, handle);
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
@@ -256,7 +256,7 @@ static void the_source_shows_the_binding_before_the_answer(void **state)
 	lab_settle(lab);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).shown_early_n, 1);
-	say_bound(lab, handle);
+	answer_bound(lab, handle);
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
@@ -365,7 +365,7 @@ static void a_recreated_node_is_another_node(void **state)
 	assert_int_equal(lab_counts(lab).cancelled_n, 1);
 	lab_wait(lab, 2 * LAB_SECOND);
 	assert_int_equal(lab->request_n, 1);
-	say_bound(lab, lab->bind_requests[0].handle);
+	answer_bound(lab, lab->bind_requests[0].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
@@ -453,7 +453,7 @@ static void a_binding_on_its_way_is_its_nodes_whatever_slot_that_has(void **stat
 	lab_take_in(lab);
 	assert_int_equal(lab_counts(lab).shown_early_n, 1);
 	assert_int_equal(lab_counts(lab).elsewhere_n, 0);
-	say_bound(lab, lab->bind_requests[0].handle);
+	answer_bound(lab, lab->bind_requests[0].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).bound_n, 1);
 }
@@ -488,7 +488,7 @@ static void a_late_event_does_not_undo_a_later_one(void **state)
 		", 'nodeName': 'n1'");
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).stale_n, 2);
-	say_bound(lab, handle);
+	answer_bound(lab, handle);
 	lab_assert_sets(lab, 0, 0, 1);
 }
 

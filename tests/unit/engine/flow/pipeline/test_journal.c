@@ -559,7 +559,7 @@ static void extender_answers_are_replayed_without_calls(void **state)
 	leave_out(&s, BT_JOURNAL_EXTENDER, &without);
 	assert_int_equal(replay(&s, bt_buf_view(&without), &result, &text), BT_INVALID);
 	assert_non_null(
-		strstr(text.ptr, "an extender was asked for this decision, and the journal has no answer"));
+		strstr(text.ptr, "an extender was called for this decision, and the journal has no answer"));
 	assert_int_equal(result.decision_n, 0);
 	bt_buf_fini(&without);
 	bt_buf_fini(&s.bytes);

@@ -534,13 +534,13 @@ static void visitors_see_the_engine_between_cycles(void **state)
 	assert_int_equal(node_n, 1);
 }
 
-static void hang(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *ask)
+static void hang(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
 	struct bt_eventcount *park = context;
 	uint32_t key = bt_eventcount_prepare(park);
 
 	(void)pipeline;
-	(void)ask;
+	(void)request;
 	bt_eventcount_wait(park, key, BT_EVENTCOUNT_FOREVER);
 }
 

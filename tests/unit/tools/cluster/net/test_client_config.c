@@ -763,7 +763,7 @@ static void a_client_ends_while_a_plugin_runs(void **state)
 
 	assert_int_equal(
 		bt_http_fetch(way.http, &limited, &way.head, &way.answer, &way.error), BT_HTTP_UNSENT);
-	assert_non_null(strstr(way.error.ptr, "no credentials came in time"));
+	assert_non_null(strstr(way.error.ptr, "no credentials were received in time"));
 	close_way(&way); /* the plugin is killed */
 	remove_file("plugin");
 }

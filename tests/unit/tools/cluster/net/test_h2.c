@@ -234,7 +234,7 @@ static void unprocessed_calls_are_unsent_and_possibly_processed_ones_are_lost(vo
 		{BT_HTTP_GET, "/refused", BT_HTTP_UNSENT, "the server refused the stream"},
 		{BT_HTTP_GET, "/once", BT_HTTP_ANSWERED, NULL},
 		{BT_HTTP_POST, "/reset", BT_HTTP_LOST,
-			"the stream ended before an answer came: INTERNAL_ERROR"},
+			"the stream ended before an answer was received: INTERNAL_ERROR"},
 		{BT_HTTP_GET, "/reset", BT_HTTP_LOST, "INTERNAL_ERROR"},
 		{BT_HTTP_GET, "/middle", BT_HTTP_LOST, "in the middle of the answer"},
 		{BT_HTTP_POST, "/away", BT_HTTP_UNSENT, "the server refused the stream"},
@@ -525,7 +525,7 @@ static void frames_that_are_nonsense_end_the_connection(void **state)
 	for (uint32_t i = 0; i < 6; i++, path[1]++) {
 		send_call(&way, BT_HTTP_POST, path, "{}");
 		wait_for(&way.ends, &way.ends.n, i + 1);
-		expect_end(&way, BT_HTTP_LOST, "the connection ended before an answer came: ");
+		expect_end(&way, BT_HTTP_LOST, "the connection ended before an answer was received: ");
 	}
 	send_call(&way, BT_HTTP_POST, "/9", "{}");
 	wait_for(&way.ends, &way.ends.n, 7);
@@ -872,7 +872,7 @@ static void a_server_without_http2_is_spoken_to_by_http1(void **state)
 	close_way(&way);
 }
 
-static bool say_protocol(void *context, struct peer *peer, const struct request *request)
+static bool answer_protocol(void *context, struct peer *peer, const struct request *request)
 {
 	(void)context, (void)request;
 	return peer_answer(peer, 200, "", peer_speaks_h2(peer) ? "HTTP/2" : "HTTP/1.1");
@@ -893,7 +893,7 @@ static void http2_is_retried_after_a_fallback(void **state)
 	struct way way;
 
 	(void)state;
-	open_way(&way, &(struct plan){.handle = say_protocol, .sometimes = &knows, .again_ns = 1});
+	open_way(&way, &(struct plan){.handle = answer_protocol, .sometimes = &knows, .again_ns = 1});
 	for (uint32_t i = 1; i <= 3; i++) { /* one request and response each time */
 		expect_protocol(&way, i, "HTTP/1.1");
 	}
@@ -904,7 +904,7 @@ static void http2_is_retried_after_a_fallback(void **state)
 	assert_int_equal(server_connection_n(way.server), connection_n);
 	close_way(&way);
 	bt_store_release(&knows, false);
-	open_way(&way, &(struct plan){.handle = say_protocol, .sometimes = &knows});
+	open_way(&way, &(struct plan){.handle = answer_protocol, .sometimes = &knows});
 	expect_protocol(&way, 1, "HTTP/1.1");
 	bt_store_release(&knows, true);
 	expect_protocol(&way, 2, "HTTP/1.1"); /* not so soon */

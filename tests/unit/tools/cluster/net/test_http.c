@@ -588,7 +588,7 @@ static void an_answer_has_a_limit_unless_it_is_taken_in_parts(void **state)
 	start_way(&way, long_answer);
 	make_call(&way, BT_HTTP_GET, "/x", NULL, &outcome);
 	assert_int_equal(outcome.end, BT_HTTP_LOST);
-	assert_non_null(strstr(outcome.error.ptr, "longer than 1000 bytes; ask for less at a time"));
+	assert_non_null(strstr(outcome.error.ptr, "longer than 1000 bytes; request less at a time"));
 	outcome_fini(&outcome);
 	make_stream(&way, "/x", &outcome);
 	assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
@@ -772,8 +772,8 @@ static void a_post_is_not_repeated_when_its_connection_dies(void **state)
 		assert_int_equal(outcome.end, i ? BT_HTTP_LOST : BT_HTTP_ANSWERED);
 		if (i) {
 			assert_int_equal(outcome.head.cause, BT_HTTP_CAUSE_CLOSED);
-			assert_non_null(
-				strstr(outcome.error.ptr, "the connection ended before an answer came"));
+			assert_non_null(strstr(
+				outcome.error.ptr, "the connection ended before an answer was received"));
 		}
 		outcome_fini(&outcome);
 	}

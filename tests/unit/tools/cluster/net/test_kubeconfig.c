@@ -169,7 +169,7 @@ static void wrong_files_are_reported_by_line_and_remedy(void **state)
 		{"Y2VydA==", "c2VjcmV0!!!", "user.client-certificate-data: not base64; it must be the PEM"},
 		{"    client-key: /abs/key\n", "", "user.client-key: a client certificate without its key"},
 		{"    as: boss\n", "    username: a\n    password: b\n", "user: both a token and a username"},
-		{"    as: boss\n", "", "user.as: a uid, groups or extra of nobody"},
+		{"    as: boss\n", "", "user.as: uid, groups or extra without a user"},
 		{"    as: boss\n", "    as: boss\n    auth-provider: {name: gcp}\n",
 			"user.auth-provider: auth providers are no more; use an exec plugin"},
 		{"{scopes: [x, z]}", "[1]", "user.as-user-extra: not lists of strings by key"},

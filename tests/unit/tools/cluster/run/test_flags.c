@@ -286,7 +286,7 @@ static void versions_are_emulated_within_upstreams_bounds(void **state)
 	assert_string_equal(decides("--emulated-version=1.33", "1.37"),
 		"--emulated-version: emulation version 1.33 is not between [1.34, 1.37.0]");
 	assert_non_null(strstr(decides("--emulated-version=1.34", "1.37"),
-		"--emulated-version: the feature gates of 1.34 are not known here; say 1.3"));
+		"--emulated-version: the feature gates of 1.34 are not known here; use 1.3"));
 	assert_string_equal(decides("--emulated-version=1.36 --min-compatibility-version=1.37", "1.37"),
 		"--min-compatibility-version: minCompatibilityVersion version 1.37 is not between [1.34, "
 		"1.36]");
@@ -318,7 +318,7 @@ static void the_release_is_fixed_by_kubernetes_version_or_left_to_the_server(voi
 	drop(&line);
 	assert_string_equal(read_line(&line, "--kubernetes-version=1.35")->versions.fixed->name, "1.35");
 	drop(&line);
-	assert_complains("--kubernetes-version=1.2", "--kubernetes-version: '1.2' cannot be had; say ");
+	assert_complains("--kubernetes-version=1.2", "--kubernetes-version: '1.2' is not supported; use ");
 	assert_complains("--kubernetes-version=1.36 --follow-server",
 		"--follow-server and --kubernetes-version exclude each other");
 	assert_complains("--follow-server --journal=x", "--follow-server and --journal exclude each other");

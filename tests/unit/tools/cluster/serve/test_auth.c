@@ -123,7 +123,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static unsigned ask(struct serve_test *test, const char *header, const char *path)
+static unsigned get(struct serve_test *test, const char *header, const char *path)
 {
 	const struct bt_auth_request request = {
 		.authorization = bt_str(header), .path = bt_str(path), .verb = "get"};
@@ -133,7 +133,7 @@ static unsigned ask(struct serve_test *test, const char *header, const char *pat
 	return bt_auth_decide(test->auth, &request, &test->known, &test->message);
 }
 
-static unsigned ask_with(struct serve_test *test, const struct identity *identity, const char *path)
+static unsigned get_with(struct serve_test *test, const struct identity *identity, const char *path)
 {
 	const struct bt_str certificate = {(const char *)identity->der, (size_t)identity->der_n};
 	const struct bt_auth_request request = {
@@ -148,7 +148,7 @@ static void a_client_without_credentials_is_anonymous(void **state)
 {
 	struct serve_test *test = *state;
 
-	assert_int_equal(ask(test, "", "/metrics"), 403);
+	assert_int_equal(get(test, "", "/metrics"), 403);
 	assert_string_equal(
 		test->message.ptr, "forbidden: User \"system:anonymous\" cannot get path \"/metrics\"");
 	assert_non_null(strstr(test->reviewer.sent, "\"groups\":[\"system:unauthenticated\"]"));
@@ -157,18 +157,18 @@ static void a_client_without_credentials_is_anonymous(void **state)
 	assert_int_equal(test->reviewer.token_n, 0);
 	test->now_ns += 100;
 	test->reviewer.allowed = true;
-	assert_int_equal(ask(test, "", "/metrics"), 200);
+	assert_int_equal(get(test, "", "/metrics"), 200);
 }
 
 static void paths_that_are_always_allowed_need_no_review(void **state)
 {
 	struct serve_test *test = *state;
 
-	assert_int_equal(ask(test, "", "/healthz"), 200);
-	assert_int_equal(ask(test, "", "/open/a/b"), 200);
+	assert_int_equal(get(test, "", "/healthz"), 200);
+	assert_int_equal(get(test, "", "/open/a/b"), 200);
 	assert_int_equal(test->reviewer.access_n, 0);
-	assert_int_equal(ask(test, "", "/healthz/ping"), 403);
-	assert_int_equal(ask(test, "", "/opened"), 403);
+	assert_int_equal(get(test, "", "/healthz/ping"), 403);
+	assert_int_equal(get(test, "", "/opened"), 403);
 }
 
 static void a_token_is_reviewed_and_its_user_authorized(void **state)
@@ -176,14 +176,14 @@ static void a_token_is_reviewed_and_its_user_authorized(void **state)
 	struct serve_test *test = *state;
 
 	test->reviewer.authenticated = test->reviewer.allowed = true;
-	assert_int_equal(ask(test, "Bearer secret", "/metrics"), 200);
+	assert_int_equal(get(test, "Bearer secret", "/metrics"), 200);
 	assert_int_equal(test->reviewer.token_n, 1);
 	assert_non_null(
 		strstr(test->reviewer.sent, "\"user\":\"jane\",\"uid\":\"u7\",\"extra\":{\"k\":[\"v\"]}"));
 	assert_non_null(strstr(test->reviewer.sent, "\"groups\":[\"dev\",\"system:authenticated\"]"));
 	test->reviewer.allowed = false;
 	test->reviewer.reason = "no role <b>";
-	assert_int_equal(ask(test, "bearer secret", "/configz"), 403);
+	assert_int_equal(get(test, "bearer secret", "/configz"), 403);
 	assert_string_equal(
 		test->message.ptr, "forbidden: User \"jane\" cannot get path \"/configz\": no role <b>");
 }
@@ -192,10 +192,10 @@ static void a_wrong_token_is_rejected_even_where_anonymous_access_is_allowed(voi
 {
 	struct serve_test *test = *state;
 
-	assert_int_equal(ask(test, "Bearer wrong", "/healthz"), 401);
+	assert_int_equal(get(test, "Bearer wrong", "/healthz"), 401);
 	assert_string_equal(test->message.ptr, "Unauthorized");
-	assert_int_equal(ask(test, "Basic d3Jvbmc=", "/healthz"), 200);
-	assert_int_equal(ask(test, "Bearer ", "/healthz"), 200);
+	assert_int_equal(get(test, "Basic d3Jvbmc=", "/healthz"), 200);
+	assert_int_equal(get(test, "Bearer ", "/healthz"), 200);
 	assert_int_equal(test->reviewer.token_n, 1);
 }
 
@@ -205,7 +205,7 @@ static void masters_may_everything(void **state)
 
 	test->reviewer.authenticated = true;
 	test->reviewer.user = "{\"username\":\"root\",\"groups\":[\"system:masters\"]}";
-	assert_int_equal(ask(test, "Bearer t", "/debug/queue"), 200);
+	assert_int_equal(get(test, "Bearer t", "/debug/queue"), 200);
 	assert_int_equal(test->reviewer.access_n, 0);
 }
 
@@ -215,24 +215,24 @@ static void answers_are_remembered_for_a_while(void **state)
 
 	test->reviewer.authenticated = test->reviewer.allowed = true;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(ask(test, "Bearer t", "/metrics"), 200);
+		assert_int_equal(get(test, "Bearer t", "/metrics"), 200);
 	}
 	assert_int_equal(test->reviewer.token_n, 1);
 	assert_int_equal(test->reviewer.access_n, 1);
 	test->now_ns += 10;
-	assert_int_equal(ask(test, "Bearer t", "/metrics"), 200);
+	assert_int_equal(get(test, "Bearer t", "/metrics"), 200);
 	assert_int_equal(test->reviewer.token_n, 2);
 	assert_int_equal(test->reviewer.access_n, 1);
-	assert_int_equal(ask(test, "Bearer other", "/metrics"), 200);
+	assert_int_equal(get(test, "Bearer other", "/metrics"), 200);
 	assert_int_equal(test->reviewer.token_n, 3);
 	assert_int_equal(test->reviewer.access_n, 1); /* the same user */
 	test->now_ns += 20;
 	test->reviewer.allowed = false;
-	assert_int_equal(ask(test, "Bearer t", "/metrics"), 403);
+	assert_int_equal(get(test, "Bearer t", "/metrics"), 403);
 	test->reviewer.allowed = true;
-	assert_int_equal(ask(test, "Bearer t", "/metrics"), 403);
+	assert_int_equal(get(test, "Bearer t", "/metrics"), 403);
 	test->now_ns += 5;
-	assert_int_equal(ask(test, "Bearer t", "/metrics"), 200);
+	assert_int_equal(get(test, "Bearer t", "/metrics"), 200);
 }
 
 static void requests_are_denied_while_the_api_server_does_not_answer(void **state)
@@ -240,16 +240,16 @@ static void requests_are_denied_while_the_api_server_does_not_answer(void **stat
 	struct serve_test *test = *state;
 
 	test->reviewer.end = BT_HTTP_UNSENT;
-	assert_int_equal(ask(test, "Bearer t", "/metrics"), 401);
-	assert_int_equal(ask(test, "", "/metrics"), 500);
+	assert_int_equal(get(test, "Bearer t", "/metrics"), 401);
+	assert_int_equal(get(test, "", "/metrics"), 500);
 	assert_string_equal(test->message.ptr, "Internal Server Error: \"/metrics\": connection refused");
 	test->reviewer.end = BT_HTTP_ANSWERED;
 	test->reviewer.status = 403;
-	assert_int_equal(ask(test, "", "/metrics"), 500);
+	assert_int_equal(get(test, "", "/metrics"), 500);
 	assert_non_null(strstr(test->message.ptr, "HTTP status 403"));
 	test->reviewer.status = 201;
 	test->reviewer.allowed = true;
-	assert_int_equal(ask(test, "", "/metrics"), 200); /* failures are not cached */
+	assert_int_equal(get(test, "", "/metrics"), 200); /* failures are not cached */
 }
 
 static void malformed_reviews_deny_access(void **state)
@@ -263,8 +263,8 @@ static void malformed_reviews_deny_access(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		test->reviewer.garbage = rows[i];
 		test->now_ns += 100;
-		assert_int_not_equal(ask(test, "", "/metrics"), 200);
-		assert_int_not_equal(ask(test, "Bearer t", "/metrics"), 200);
+		assert_int_not_equal(get(test, "", "/metrics"), 200);
+		assert_int_not_equal(get(test, "Bearer t", "/metrics"), 200);
 	}
 }
 
@@ -273,9 +273,9 @@ static void without_reviewers_only_open_paths_are_served(void **state)
 	struct serve_test *test = *state;
 
 	make(test, false);
-	assert_int_equal(ask(test, "", "/healthz"), 200);
-	assert_int_equal(ask(test, "Bearer t", "/healthz"), 200);
-	assert_int_equal(ask(test, "Bearer t", "/metrics"), 403);
+	assert_int_equal(get(test, "", "/healthz"), 200);
+	assert_int_equal(get(test, "Bearer t", "/healthz"), 200);
+	assert_int_equal(get(test, "Bearer t", "/metrics"), 403);
 	assert_string_equal(
 		test->message.ptr, "forbidden: User \"system:anonymous\" cannot get path \"/metrics\"");
 }
@@ -307,20 +307,20 @@ static void a_client_certificate_of_the_clusters_ca_authenticates_its_user(void 
 	identity_make(&old, &ca, "jane", "dev", -60);
 	identity_make(&stranger_ca, NULL, "other-ca", NULL, 3600);
 	identity_make(&stranger, &stranger_ca, "jane", "system:masters", 3600);
-	assert_int_equal(ask_with(test, &client, "/metrics"), 403);
+	assert_int_equal(get_with(test, &client, "/metrics"), 403);
 	assert_non_null(strstr(test->message.ptr, "system:anonymous")); /* no CA is known yet */
 	publish(test, &ca);
 	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_OK);
 	test->reviewer.allowed = true;
-	assert_int_equal(ask_with(test, &client, "/metrics"), 200);
+	assert_int_equal(get_with(test, &client, "/metrics"), 200);
 	assert_non_null(strstr(test->reviewer.sent, "\"user\":\"jane\""));
 	assert_non_null(strstr(test->reviewer.sent, "\"groups\":[\"dev\",\"system:authenticated\"]"));
-	assert_int_equal(ask_with(test, &stranger, "/healthz"), 401);
-	assert_int_equal(ask_with(test, &old, "/healthz"), 401);
+	assert_int_equal(get_with(test, &stranger, "/healthz"), 401);
+	assert_int_equal(get_with(test, &old, "/healthz"), 401);
 	publish(test, &stranger_ca);
 	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_OK);
-	assert_int_equal(ask_with(test, &client, "/healthz"), 401);
-	assert_int_equal(ask_with(test, &stranger, "/debug/queue"), 200);
+	assert_int_equal(get_with(test, &client, "/healthz"), 401);
+	assert_int_equal(get_with(test, &stranger, "/debug/queue"), 200);
 	bt_buf_fini(&error);
 	identity_drop(&ca);
 	identity_drop(&client);
@@ -345,7 +345,7 @@ static void a_ca_that_cannot_be_read_leaves_the_last_one(void **state)
 	test->reviewer.status = 403;
 	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_IO);
 	assert_false(by_files);
-	assert_int_equal(ask_with(test, &client, "/healthz"), 200);
+	assert_int_equal(get_with(test, &client, "/healthz"), 200);
 	test->settings.skip_lookup = true;
 	int before = test->reviewer.lookup_n;
 
@@ -359,7 +359,7 @@ static void a_ca_that_cannot_be_read_leaves_the_last_one(void **state)
 /* ---- front proxies ---- */
 
 /* A request through a proxy, for a user or NULL. Returns: the status. */
-static unsigned ask_through(struct serve_test *test, const struct identity *proxy, const char *user)
+static unsigned get_through(struct serve_test *test, const struct identity *proxy, const char *user)
 {
 	const struct bt_str certificate = {(const char *)proxy->der, (size_t)proxy->der_n};
 	const struct bt_header headers[] = {{bt_str("Accept"), bt_str("x")},
@@ -414,13 +414,13 @@ static void the_clusters_front_proxy_speaks_for_others(void **state)
 	if (bt_auth_reload(test->auth, &by_files, &error) != BT_OK) {
 		fail_msg("%s: %s", error.ptr, test->reviewer.config_map);
 	}
-	assert_int_equal(ask_through(test, &proxy, "alice"), 200);
+	assert_int_equal(get_through(test, &proxy, "alice"), 200);
 	assert_non_null(strstr(test->reviewer.sent, "\"user\":\"alice\""));
 	assert_non_null(strstr(test->reviewer.sent, "\"groups\":[\"ops\",\"system:authenticated\"]"));
-	assert_int_equal(ask_through(test, &proxy, NULL), 401);	   /* it has no identity of its own */
-	assert_int_equal(ask_through(test, &other, "alice"), 401); /* its name is not allowed */
+	assert_int_equal(get_through(test, &proxy, NULL), 401);	   /* it has no identity of its own */
+	assert_int_equal(get_through(test, &other, "alice"), 401); /* its name is not allowed */
 	/* A client that is no proxy keeps its own identity, whatever headers it sends. */
-	assert_int_equal(ask_through(test, &client, "alice"), 200);
+	assert_int_equal(get_through(test, &client, "alice"), 200);
 	assert_non_null(strstr(test->reviewer.sent, "\"user\":\"jane\""));
 	/* A new connection needs both CAs. */
 	bt_auth_authorities(test->auth, &pem);
@@ -447,11 +447,11 @@ static void a_list_that_is_none_leaves_what_was_believed(void **state)
 	test->reviewer.allowed = true;
 	publish_both(test, &ca, &proxy_ca, "");
 	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_OK);
-	assert_int_equal(ask_through(test, &proxy, "alice"), 200); /* any name is allowed */
+	assert_int_equal(get_through(test, &proxy, "alice"), 200); /* any name is allowed */
 	publish_both(test, &ca, &proxy_ca, "[1]");
 	assert_int_equal(bt_auth_reload(test->auth, &by_files, &error), BT_INVALID);
 	assert_non_null(strstr(error.ptr, "requestheader-allowed-names: not a JSON array of strings"));
-	assert_int_equal(ask_through(test, &proxy, "alice"), 200);
+	assert_int_equal(get_through(test, &proxy, "alice"), 200);
 	bt_buf_fini(&error);
 	identity_drop(&ca);
 	identity_drop(&proxy_ca);

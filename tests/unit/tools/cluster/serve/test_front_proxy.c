@@ -57,7 +57,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void say(struct serve_test *test, const char *name, const char *value)
+static void add_header(struct serve_test *test, const char *name, const char *value)
 {
 	assert_true(test->header_n < HEADERS);
 	test->headers[test->header_n++] = (struct bt_header){bt_str(name), bt_str(value)};
@@ -78,10 +78,10 @@ static void the_first_header_with_a_value_names_the_user(void **state)
 	struct serve_test *test = *state;
 
 	assert_int_equal(identify(test), BT_NOT_FOUND);
-	say(test, "X-Remote-User", "");
-	say(test, "X-Remote-User", "second"); /* the first value of a header counts */
-	say(test, "X-Other-User", "bob");
-	say(test, "X-Remote-Uid", "u1");
+	add_header(test, "X-Remote-User", "");
+	add_header(test, "X-Remote-User", "second"); /* the first value of a header counts */
+	add_header(test, "X-Other-User", "bob");
+	add_header(test, "X-Remote-Uid", "u1");
 	assert_int_equal(identify(test), BT_OK);
 	assert_text(test->user.name, "bob");
 	assert_text(test->user.uid, "u1");
@@ -94,11 +94,11 @@ static void groups_are_all_values_of_all_their_headers(void **state)
 {
 	struct serve_test *test = *state;
 
-	say(test, "x-more-groups", "c");
-	say(test, "X-REMOTE-GROUP", "a");
-	say(test, "x-remote-group", "");
-	say(test, "x-remote-group", "system:masters");
-	say(test, "x-remote-user", "bob");
+	add_header(test, "x-more-groups", "c");
+	add_header(test, "X-REMOTE-GROUP", "a");
+	add_header(test, "x-remote-group", "");
+	add_header(test, "x-remote-group", "system:masters");
+	add_header(test, "x-remote-user", "bob");
 	assert_int_equal(identify(test), BT_OK);
 	assert_text(test->user.groups, "[\"a\",\"system:masters\",\"c\",\"system:authenticated\"]");
 	assert_true(test->user.privileged);
@@ -108,8 +108,8 @@ static void an_unknown_name_is_not_interned(void **state)
 {
 	struct serve_test *test = *state;
 
-	say(test, "x-remote-user", "system:anonymous");
-	say(test, "x-remote-group", "system:unauthenticated");
+	add_header(test, "x-remote-user", "system:anonymous");
+	add_header(test, "x-remote-group", "system:unauthenticated");
 	assert_int_equal(identify(test), BT_OK);
 	assert_text(test->user.groups, "[\"system:unauthenticated\"]");
 }
@@ -118,12 +118,12 @@ static void extra_headers_are_gathered_by_their_decoded_lower_case_names(void **
 {
 	struct serve_test *test = *state;
 
-	say(test, "x-remote-user", "bob");
-	say(test, "X-More-Scopes", "three");
-	say(test, "X-Remote-Extra-Scopes", "one");
-	say(test, "X-Remote-Extra-Acme.com%2FProject", "\"p\"");
-	say(test, "x-remote-extra-scopes", "");
-	say(test, "X-Remote-Extra-Odd%zz", "raw");
+	add_header(test, "x-remote-user", "bob");
+	add_header(test, "X-More-Scopes", "three");
+	add_header(test, "X-Remote-Extra-Scopes", "one");
+	add_header(test, "X-Remote-Extra-Acme.com%2FProject", "\"p\"");
+	add_header(test, "x-remote-extra-scopes", "");
+	add_header(test, "X-Remote-Extra-Odd%zz", "raw");
 	assert_int_equal(identify(test), BT_OK);
 	assert_text(test->user.extra,
 		"{\"scopes\":[\"one\",\"\",\"three\"],\"acme.com/project\":[\"\\\"p\\\"\"],"
@@ -137,7 +137,7 @@ static void a_certificate_of_another_ca_is_no_proxys(void **state)
 
 	identity_make(&ca, NULL, "ca", NULL, 3600);
 	identity_make(&stranger, &ca, "p", NULL, 3600);
-	say(test, "x-remote-user", "bob");
+	add_header(test, "x-remote-user", "bob");
 	const struct bt_str certificate = {(const char *)stranger.der, (size_t)stranger.der_n};
 
 	assert_int_equal(bt_front_proxy_identify(test->front, &certificate, 1, test->headers, test->header_n,

@@ -51,7 +51,8 @@ static int teardown(void **state)
 }
 
 /* Feeds a pod in JSON with ' for "; the text is freed afterwards. */
-static void tell(struct serve_test *test, enum bt_watch_event_kind what, const char *name, const char *spec)
+static void show_pod(
+	struct serve_test *test, enum bt_watch_event_kind what, const char *name, const char *spec)
 {
 	struct bt_watch_event *watch_event = bt_watch_event_create(what);
 	char text[2048];
@@ -97,7 +98,7 @@ static void requests_and_limits_are_sums_with_units(void **state)
 {
 	struct serve_test *test = *state;
 
-	tell(test, BT_WATCH_EVENT_APPLY, "p",
+	show_pod(test, BT_WATCH_EVENT_APPLY, "p",
 		"'spec': {" SPEC ", 'overhead': {'cpu': '10m', 'memory': '1Mi'}, 'containers': ["
 		"{'name': 'a', 'resources': {'requests': {'cpu': '100m', 'hugepages-2Mi': '2Mi', 'x.y/gpu': "
 		"'1'},"
@@ -120,7 +121,7 @@ static void init_containers_and_sidecars_count_as_they_run(void **state)
 {
 	struct serve_test *test = *state;
 
-	tell(test, BT_WATCH_EVENT_APPLY, "p",
+	show_pod(test, BT_WATCH_EVENT_APPLY, "p",
 		"'spec': {" SPEC ", 'initContainers': ["
 		"{'name': 'i', 'resources': {'requests': {'cpu': '3', 'memory': '10'}}},"
 		"{'name': 's', 'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}},"
@@ -137,7 +138,7 @@ static void resources_of_the_pod_replace_those_of_containers(void **state)
 {
 	struct serve_test *test = *state;
 
-	tell(test, BT_WATCH_EVENT_APPLY, "p",
+	show_pod(test, BT_WATCH_EVENT_APPLY, "p",
 		"'spec': {" SPEC ", 'resources': {'requests': {'cpu': '7', 'x.y/gpu': '9'}},"
 		"'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '2', 'memory': '5'}}}]}");
 	struct prometheus *p = read_all(test);
@@ -154,19 +155,20 @@ static void pods_are_added_changed_ended_and_deleted(void **state)
 {
 	struct serve_test *test = *state;
 
-	tell(test, BT_WATCH_EVENT_APPLY, "p", "'spec': {'priority': 0, 'schedulerName': 's', " ONE_CPU "}");
-	tell(test, BT_WATCH_EVENT_APPLY, "q", "'spec': {" ONE_CPU "}");
+	show_pod(test, BT_WATCH_EVENT_APPLY, "p",
+		"'spec': {'priority': 0, 'schedulerName': 's', " ONE_CPU "}");
+	show_pod(test, BT_WATCH_EVENT_APPLY, "q", "'spec': {" ONE_CPU "}");
 	free(read_all(test));
 	assert_true(is_there(test, REQUEST("p", "", "cpu", "cores") " 1\n"));
 	assert_true(is_there(test, "pod=\"q\",priority=\"\""));
-	tell(test, BT_WATCH_EVENT_APPLY, "p", "'spec': {" SPEC ", " ONE_CPU "}");
+	show_pod(test, BT_WATCH_EVENT_APPLY, "p", "'spec': {" SPEC ", " ONE_CPU "}");
 	free(read_all(test));
 	assert_false(is_there(test, REQUEST("p", "", "cpu", "cores")));
 	assert_true(is_there(test, REQUEST("p", "n", "cpu", "cores") " 1\n"));
-	tell(test, BT_WATCH_EVENT_APPLY, "p",
+	show_pod(test, BT_WATCH_EVENT_APPLY, "p",
 		"'spec': {" SPEC ", " ONE_CPU "}, 'status': {'phase': 'Succeeded'}");
-	tell(test, BT_WATCH_EVENT_DELETE, "q", "'spec': {}");
-	tell(test, BT_WATCH_EVENT_DELETE, "unknown", "'spec': {}");
+	show_pod(test, BT_WATCH_EVENT_DELETE, "q", "'spec': {}");
+	show_pod(test, BT_WATCH_EVENT_DELETE, "unknown", "'spec': {}");
 	free(read_all(test));
 	assert_false(is_there(test, "default"));
 }
@@ -189,7 +191,7 @@ static void random_histories_leave_the_last_values(void **state)
 			"'spec': {" SPEC
 			", 'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '%u'}}}]}",
 			cpu);
-		tell(test, cpu ? BT_WATCH_EVENT_APPLY : BT_WATCH_EVENT_DELETE, name, spec);
+		show_pod(test, cpu ? BT_WATCH_EVENT_APPLY : BT_WATCH_EVENT_DELETE, name, spec);
 	}
 	free(read_all(test));
 	size_t lines = 0, expected = 0;

@@ -416,7 +416,7 @@ static void a_front_proxy_speaks_for_others(void **state)
 }
 
 /* Sends a request with a certificate, and a front proxy's headers. Returns: the status. */
-static long ask_with(struct serve_test *test, const struct identity *identity)
+static long get_with(struct serve_test *test, const struct identity *identity)
 {
 	CURL *curl = client(test, "/version");
 	struct curl_slist *headers = curl_slist_append(NULL, "X-Remote-User: root");
@@ -458,7 +458,7 @@ static void each_authority_of_a_subject_is_tried(void **state)
 		test->options.settings.proxy_ca_file = proxy ? test->ca : NULL;
 		begin(test);
 		for (int i = 0; i < 3; i++) {
-			assert_int_equal(ask_with(test, &of[i]) == 200, i < 2);
+			assert_int_equal(get_with(test, &of[i]) == 200, i < 2);
 		}
 		bt_serve_destroy(test->serve);
 		test->serve = NULL;

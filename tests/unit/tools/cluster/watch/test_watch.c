@@ -34,7 +34,7 @@ static uint32_t heard_n;
 static bool heard_incomplete; /* the last one */
 static bool opens;	      /* room appears from time to time, while others wait */
 
-static void hear(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
+static void record_event(void *context, enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	(void)context;
 	assert_true(object->meta.name.len > 0);
@@ -47,7 +47,7 @@ static void hear(void *context, enum bt_watch_event_kind what, const struct bt_o
 static void start_with(bool stream, uint32_t page)
 {
 	const struct bt_kind_info *kinds[BT_WATCH_KINDS_MAX];
-	struct bt_watch_listener listener = {.event = hear};
+	struct bt_watch_listener listener = {.event = record_event};
 	struct bt_buf error = {0};
 
 	fake_reset();
@@ -739,7 +739,7 @@ static void answers_in_another_form_are_refused(void **state)
 		fake_data(call, bt_str("<html>"), 0);
 		assert_true(call->cancelled);
 		fake_done(call, BT_HTTP_CANCELLED);
-		assert_non_null(strstr(state_of("pods").error, "in a form that was not asked for"));
+		assert_non_null(strstr(state_of("pods").error, "in a format that was not requested"));
 		fake_pass(60 * S);
 	}
 	/* Protobuf for a kind that is requested as JSON. */

@@ -319,7 +319,7 @@ static inline const char *fake_uid(const char *pod)
 	return strcmp(pod, "p") == 0 ? "u" : pod;
 }
 
-static inline struct bt_bind_request fake_ask(
+static inline struct bt_bind_request fake_bind_request(
 	uint64_t handle, const char *pod, const char *uid, const char *node)
 {
 	return (struct bt_bind_request){.handle = handle,
@@ -330,7 +330,7 @@ static inline struct bt_bind_request fake_ask(
 
 static inline void bind(uint64_t handle, const char *pod, const char *node)
 {
-	const struct bt_bind_request request = fake_ask(handle, pod, fake_uid(pod), node);
+	const struct bt_bind_request request = fake_bind_request(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	binder.bind(binder.context, NULL, &request);
@@ -339,7 +339,7 @@ static inline void bind(uint64_t handle, const char *pod, const char *node)
 
 static inline void check(uint64_t handle, uint64_t number, const char *pod, const char *node)
 {
-	struct bt_bind_request request = fake_ask(handle, pod, fake_uid(pod), node);
+	struct bt_bind_request request = fake_bind_request(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	request.number = number;
@@ -349,7 +349,7 @@ static inline void check(uint64_t handle, uint64_t number, const char *pod, cons
 
 static inline void evict(uint64_t handle, const char *pod, const char *node, const char *other)
 {
-	struct bt_bind_request request = fake_ask(handle, pod, fake_uid(pod), node);
+	struct bt_bind_request request = fake_bind_request(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	request.other = (struct bt_pod_ref){bt_str("ns"), bt_str(other), bt_str(fake_uid(other))};
@@ -360,7 +360,7 @@ static inline void evict(uint64_t handle, const char *pod, const char *node, con
 /* Releases a claim that blocks the pod. */
 static inline void release_claim(uint64_t handle, const char *pod, const char *claim)
 {
-	struct bt_bind_request request = fake_ask(handle, pod, fake_uid(pod), "");
+	struct bt_bind_request request = fake_bind_request(handle, pod, fake_uid(pod), "");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	request.other = (struct bt_pod_ref){bt_str("ns"), bt_str(claim), bt_str(fake_uid(claim))};
@@ -380,7 +380,7 @@ static inline struct bt_object fake_pod(
 			.spec = {.scheduler_name = bt_str("s"), .node_name = bt_str(node)}}};
 }
 
-static inline void hear(enum bt_watch_event_kind what, const struct bt_object *object)
+static inline void show_object(enum bt_watch_event_kind what, const struct bt_object *object)
 {
 	const struct bt_watch_listener listener = bt_writer_listener(fake.writer);
 
@@ -393,5 +393,5 @@ static inline void show(const char *name, const char *version, const char *node)
 {
 	const struct bt_object pod = fake_pod(name, fake_uid(name), version, node);
 
-	hear(BT_WATCH_EVENT_APPLY, &pod);
+	show_object(BT_WATCH_EVENT_APPLY, &pod);
 }

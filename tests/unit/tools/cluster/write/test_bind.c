@@ -41,7 +41,7 @@ static void as_protobuf_it_is_the_same_without_empty_fields(void **state)
 		"k8s\0\n\r\n\2v1\22\7Binding\22\35\n\14\n\1p\32\2ns*\3u-1\22\r\n\4Node\32\5"
 		"node1";
 	struct bt_buf body = {.len = 0};
-	struct bt_bind_request request = fake_ask(1, "p", "u-1", "node1");
+	struct bt_bind_request request = fake_bind_request(1, "p", "u-1", "node1");
 
 	(void)state;
 	bt_proto_binding(&request.pod, request.node, &body);
@@ -367,7 +367,7 @@ static void at_the_end_each_binding_is_answered_once(void **state)
 	fake_begin((struct bt_writer_options){.qps = -1, .in_flight = 1});
 	bind(1, "p", "n1"); /* sent */
 	bind(2, "q", "n1"); /* waits */
-	struct bt_bind_request request = fake_ask(3, "r", "u", "n1");
+	struct bt_bind_request request = fake_bind_request(3, "r", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 	binder.bind(binder.context, NULL, &request); /* not started */
 	assert_false(bt_writer_drain(fake.writer, 0));
@@ -590,11 +590,11 @@ static void a_victims_event_names_the_group(void **state)
 				      .uid = BT_STR("u-g"),
 				      .resource_version = BT_STR("7")}}};
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
-	struct bt_bind_request request = fake_ask(5, "v", "v", "n1");
+	struct bt_bind_request request = fake_bind_request(5, "v", "v", "n1");
 
 	(void)state;
 	show("v", "3", "n1");
-	hear(BT_WATCH_EVENT_APPLY, &group);
+	show_object(BT_WATCH_EVENT_APPLY, &group);
 	request.other = (struct bt_pod_ref){bt_str("ns"), bt_str("p"), bt_str("u")};
 	request.group = (struct bt_pod_ref){bt_str("ns"), bt_str("g"), bt_str("u-g")};
 	binder.evict(binder.context, NULL, &request);
@@ -643,7 +643,7 @@ static void a_victim_that_stays_has_failed_to_go(void **state)
 /* Evicts one of several victims of the preemption that began with eviction 5. */
 static void evict_one(uint64_t handle, const char *pod, uint32_t after_n)
 {
-	struct bt_bind_request request = fake_ask(handle, pod, pod, "n1");
+	struct bt_bind_request request = fake_bind_request(handle, pod, pod, "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	request.other = (struct bt_pod_ref){bt_str("ns"), bt_str("p"), bt_str("u")};
@@ -712,7 +712,7 @@ static void a_victim_that_waits_is_given_up_at_the_end(void **state)
 	fake_begin((struct bt_writer_options){.qps = -1});
 }
 
-static bool may_ask(void)
+static bool may_send(void)
 {
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
@@ -725,7 +725,7 @@ static void no_more_wait_for_their_turn_than_so_many(void **state)
 	uint64_t n = 0;
 
 	(void)state;
-	while (may_ask()) {
+	while (may_send()) {
 		bind(++n, "p", "n1");
 		assert_true(n <= most + out);
 	}
@@ -733,13 +733,13 @@ static void no_more_wait_for_their_turn_than_so_many(void **state)
 	assert_int_equal(fake.call_n, out);
 	/* Sending some makes room for more, once few are left. */
 	for (uint32_t i = 0, answered = 0; answered < most - few; i++) {
-		assert_false(may_ask());
+		assert_false(may_send());
 		if (strcmp(fake.calls[i].path, BINDING) == 0) {
 			fake_status(i, 404, "no");
 			answered++;
 		}
 	}
-	assert_true(may_ask());
+	assert_true(may_send());
 }
 
 static void a_binding_that_waits_for_something_else_takes_no_room(void **state)
@@ -752,7 +752,7 @@ static void a_binding_that_waits_for_something_else_takes_no_room(void **state)
 	for (uint32_t i = 1; i <= n; i++) {
 		bind(i, "p", "n1");
 	}
-	assert_true(may_ask());
+	assert_true(may_send());
 }
 
 int main(void)

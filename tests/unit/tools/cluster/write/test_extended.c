@@ -47,7 +47,7 @@ static int begin(void **state)
 
 static void request(uint64_t handle)
 {
-	struct bt_bind_request request = fake_ask(handle, "p", "u", "n1");
+	struct bt_bind_request request = fake_bind_request(handle, "p", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	request.extender = &config;
@@ -136,7 +136,7 @@ static void without_the_lease_no_extender_is_called(void **state)
 
 static void a_check_calls_the_extender_again(void **state)
 {
-	struct bt_bind_request again = fake_ask(9, "p", "u", "n1");
+	struct bt_bind_request again = fake_bind_request(9, "p", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	(void)state;

@@ -75,7 +75,7 @@ static int begin_in_136(void **state)
 
 static void bind_with(uint32_t claim_n, const struct bt_node_claim_object *node_claims, uint32_t node_claim_n)
 {
-	struct bt_bind_request bind_request = fake_ask(1, "p", "u", "n1");
+	struct bt_bind_request bind_request = fake_bind_request(1, "p", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	bind_request.claims = &shares;
@@ -152,7 +152,7 @@ static void the_patch_follows_claims_and_precedes_the_wait_for_devices(void **st
 	reserve(CONDITIONAL(""));
 	sent(last(), "PATCH", STATUS);
 	fake_answer(last(), 200, "{}");
-	/* The last call is the event that says so. */
+	/* The last call is the event about it. */
 	uint32_t get = last() - 1;
 	sent(get, "GET", CLAIM);
 	fake_answer(get, 200, CONDITIONAL(IS_UP));

@@ -37,7 +37,7 @@ static int begin(void **state)
 static void bind_with(const struct bt_bind_request_volume *volumes, uint32_t volume_n,
 	const struct bt_bind_request_claim *claims, uint32_t claim_n)
 {
-	struct bt_bind_request bind_request = fake_ask(1, "p", "u", "n1");
+	struct bt_bind_request bind_request = fake_bind_request(1, "p", "u", "n1");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	bind_request.volumes = volumes;
@@ -61,7 +61,7 @@ static void expect_binding(const char *reports)
 	expect_reports(reports);
 }
 
-static void says(const char *body)
+static void expect_body(const char *body)
 {
 	assert_string_equal(fake.calls[last()].body, body);
 }
@@ -86,9 +86,10 @@ static void bind_volume(void)
 	sent(last(), "GET", PV);
 	fake_answer(last(), 200, "{\"metadata\":{\"name\":\"v\",\"resourceVersion\":\"5\"},\"spec\":{}}");
 	sent(last(), "PATCH", PV);
-	says("{\"metadata\":{\"resourceVersion\":\"5\",\"annotations\":{\"pv.kubernetes.io/"
-	     "bound-by-controller\":\"yes\"}},\"spec\":{\"claimRef\":{\"kind\":\"PersistentVolumeClaim\","
-	     "\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-a\",\"apiVersion\":\"v1\"}}}");
+	expect_body(
+		"{\"metadata\":{\"resourceVersion\":\"5\",\"annotations\":{\"pv.kubernetes.io/"
+		"bound-by-controller\":\"yes\"}},\"spec\":{\"claimRef\":{\"kind\":\"PersistentVolumeClaim\","
+		"\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-a\",\"apiVersion\":\"v1\"}}}");
 	fake_answer(last(), 200, "{}");
 	see_node();
 }
@@ -178,22 +179,23 @@ static void watch_events_are_checked_at_once(void **state)
 		.claim = {.meta = {.namespace_ = BT_STR("ns"), .name = BT_STR("b")}}};
 
 	(void)state;
-	hear(BT_WATCH_EVENT_APPLY, &claim); /* no binding waits */
+	show_object(BT_WATCH_EVENT_APPLY, &claim); /* no binding waits */
 	bind_with(&wants_volume, 1, NULL, 0);
 	sent(last(), "PATCH", PVC "a");
-	says("{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"}}"
-	     "}");
+	expect_body("{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/"
+		    "selected-node\":\"n1\"}}"
+		    "}");
 	fake_answer(last(), 200, "{}");
 	see_node();
 	fake_answer(last(), 200, UNBOUND);
 	uint32_t before = fake.call_n;
-	hear(BT_WATCH_EVENT_APPLY, &other);
+	show_object(BT_WATCH_EVENT_APPLY, &other);
 	assert_int_equal(fake.call_n, before);
-	hear(BT_WATCH_EVENT_APPLY, &claim);
+	show_object(BT_WATCH_EVENT_APPLY, &claim);
 	assert_int_equal(fake.call_n, before + 1);
 	see_node();
 	/* It arrives while the claim is being read: the response may be older. */
-	hear(BT_WATCH_EVENT_APPLY, &claim);
+	show_object(BT_WATCH_EVENT_APPLY, &claim);
 	fake_answer(last(), 200, UNBOUND);
 	see_node();
 	fake_answer(last(), 200, BOUND);
@@ -214,9 +216,9 @@ static void a_volume_that_the_watch_shows_is_looked_at_at_once(void **state)
 	fake_answer(last(), 200, UNBOUND);
 	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
 	uint32_t before = fake.call_n;
-	hear(BT_WATCH_EVENT_APPLY, &other);
+	show_object(BT_WATCH_EVENT_APPLY, &other);
 	assert_int_equal(fake.call_n, before);
-	hear(BT_WATCH_EVENT_DELETE, &volume);
+	show_object(BT_WATCH_EVENT_DELETE, &volume);
 	see_node();
 	fake_answer(last(), 200, UNBOUND);
 	fake_answer(last(), 404, "{}");
@@ -351,14 +353,14 @@ static void a_changed_node_is_checked_at_once(void **state)
 	fake_answer(last(), 200, UNBOUND);
 	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
 	uint32_t before = fake.call_n;
-	hear(BT_WATCH_EVENT_DELETE, &other);
-	hear(BT_WATCH_EVENT_APPLY, &node); /* for example a heartbeat */
+	show_object(BT_WATCH_EVENT_DELETE, &other);
+	show_object(BT_WATCH_EVENT_APPLY, &node); /* for example a heartbeat */
 	assert_int_equal(fake.call_n, before);
-	hear(BT_WATCH_EVENT_APPLY, &csi);
+	show_object(BT_WATCH_EVENT_APPLY, &csi);
 	see_node();
 	fake_answer(last(), 200, UNBOUND);
 	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
-	hear(BT_WATCH_EVENT_DELETE, &node);
+	show_object(BT_WATCH_EVENT_DELETE, &node);
 	sent(last(), "GET", "/api/v1/nodes/n1");
 	fake_status(last(), 404, "gone");
 	expect_reports(FAILED "failed to get node \"n1\": node \"n1\" not found\n");
@@ -453,9 +455,10 @@ static void a_volume_that_names_the_claim_is_not_bound_by_the_controller(void **
 	bind_with(&has_volume, 1, NULL, 0);
 	fake_answer(last(), 200,
 		"{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{\"claimRef\":{\"name\":\"a\"}}}");
-	says("{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{\"claimRef\":{\"kind\":"
-	     "\"PersistentVolumeClaim\",\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-a\",\"apiVersion\":"
-	     "\"v1\"}}}");
+	expect_body("{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{\"claimRef\":{\"kind\":"
+		    "\"PersistentVolumeClaim\",\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-a\","
+		    "\"apiVersion\":"
+		    "\"v1\"}}}");
 }
 
 static void a_volume_of_another_claim_fails_the_binding(void **state)
@@ -546,7 +549,7 @@ static void waiting_ends_with_its_time_and_with_the_pod(void **state)
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{}");
 	see_node();
-	hear(BT_WATCH_EVENT_DELETE, &pod);
+	show_object(BT_WATCH_EVENT_DELETE, &pod);
 	fake_answer(last(), 200, UNBOUND);
 	expect_reports(FAILED "pod does not exist any more: pod \"p\" not found\n");
 }
@@ -605,12 +608,12 @@ static void a_claim_is_protected_allocated_and_reserved(void **state)
 	sent(last(), "GET", CLASS);
 	fake_answer(last(), 200, OF_CLASS);
 	sent(last(), "PATCH", CLAIM);
-	says("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"11\",\"finalizers\":[\"x/y\","
-	     "\"resource.kubernetes.io/delete-protection\"]}}");
+	expect_body("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"11\",\"finalizers\":[\"x/y\","
+		    "\"resource.kubernetes.io/delete-protection\"]}}");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"12\"}}");
 	sent(last(), "PATCH", CLAIM "/status");
 	assert_string_equal(fake.calls[last()].type, "application/json-patch+json");
-	says(OF_VERSION(
+	expect_body(OF_VERSION(
 		"12") "{\"op\":\"add\",\"path\":\"/status/allocation\",\"value\":{"
 		      "\"devices\":{\"results\":[{\"request\":\"r\",\"driver\":\"d\",\"pool\":\"pool\","
 		      "\"device\":"
@@ -645,15 +648,16 @@ static void a_configuration_of_all_requests_names_none(void **state)
 	fake_answer(last(), 200, OF_CLASS);
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"12\"}}");
 	sent(last(), "PATCH", CLAIM "/status");
-	says(OF_VERSION("12") "{\"op\":\"add\",\"path\":\"/status/allocation\",\"value\":{\"devices\":{"
-			      "\"results\":[{\"request\":\"r\",\"driver\":\"d\",\"pool\":\"pool\","
-			      "\"device\":\"dev-1\",\"tolerations\":[{\"key\":\"t\"}]}],\"config\":["
-			      "{\"source\":\"FromClass\",\"opaque\":{\"driver\":\"d\",\"parameters\":{}}},"
-			      "{\"source\":\"FromClaim\",\"opaque\":{\"driver\":\"d\",\"parameters\":{"
-			      "\"a\":1}}},{\"source\":\"FromClaim\",\"opaque\":{\"driver\":\"f\","
-			      "\"parameters\":{\"none\":null}}}]}}},{\"op\":\"add\",\"path\":"
-			      "\"/status/reservedFor\",\"value\":[{\"resource\":\"pods\",\"name\":\"p\","
-			      "\"uid\":\"u\"}]}]");
+	expect_body(
+		OF_VERSION("12") "{\"op\":\"add\",\"path\":\"/status/allocation\",\"value\":{\"devices\":{"
+				 "\"results\":[{\"request\":\"r\",\"driver\":\"d\",\"pool\":\"pool\","
+				 "\"device\":\"dev-1\",\"tolerations\":[{\"key\":\"t\"}]}],\"config\":["
+				 "{\"source\":\"FromClass\",\"opaque\":{\"driver\":\"d\",\"parameters\":{}}},"
+				 "{\"source\":\"FromClaim\",\"opaque\":{\"driver\":\"d\",\"parameters\":{"
+				 "\"a\":1}}},{\"source\":\"FromClaim\",\"opaque\":{\"driver\":\"f\","
+				 "\"parameters\":{\"none\":null}}}]}}},{\"op\":\"add\",\"path\":"
+				 "\"/status/reservedFor\",\"value\":[{\"resource\":\"pods\",\"name\":\"p\","
+				 "\"uid\":\"u\"}]}]");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
 	expect_binding("bound 1\nclaim c u-c 13 reserved\n");
 }
@@ -664,10 +668,11 @@ static void a_claim_that_others_have_is_shared(void **state)
 	bind_with(NULL, 0, &shares, 1);
 	fake_answer(last(), 200, RESERVED);
 	sent(last(), "PATCH", CLAIM "/status");
-	says(OF_VERSION("12") "{\"op\":\"add\",\"path\":\"/status/reservedFor\",\"value\":[{"
-			      "\"resource\":\"pods\",\"name\":\"q\",\"uid\":\"u-q\"},{\"resource\":\"pods\","
-			      "\"name\":\"p\","
-			      "\"uid\":\"u\"}]}]");
+	expect_body(OF_VERSION(
+		"12") "{\"op\":\"add\",\"path\":\"/status/reservedFor\",\"value\":[{"
+		      "\"resource\":\"pods\",\"name\":\"q\",\"uid\":\"u-q\"},{\"resource\":\"pods\","
+		      "\"name\":\"p\","
+		      "\"uid\":\"u\"}]}]");
 }
 
 static void a_claim_that_has_changed_is_read_again_a_few_times(void **state)
@@ -813,8 +818,9 @@ static void a_binding_that_fails_takes_its_reservations_back(void **state)
 	i = last();
 	sent(i, "PATCH", CLAIM "/status");
 	assert_string_equal(fake.calls[i].type, "application/strategic-merge-patch+json");
-	says("{\"metadata\":{\"uid\":\"u-c\"},\"status\":{\"reservedFor\":[{\"$patch\":\"delete\",\"uid\":"
-	     "\"u\"}]}}");
+	expect_body(
+		"{\"metadata\":{\"uid\":\"u-c\"},\"status\":{\"reservedFor\":[{\"$patch\":\"delete\",\"uid\":"
+		"\"u\"}]}}");
 	fake_answer(i, 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
 	expect_reports("failed 1 no\nclaim c u-c 14\n");
 	fake_pass(0);
@@ -833,8 +839,9 @@ static void a_reservation_of_before_the_cycle_is_taken_back_as_well(void **state
 	fake_status(last(), 422, "no");
 	expect_reports("");
 	sent(last(), "PATCH", CLAIM "/status");
-	says("{\"metadata\":{\"uid\":\"u-c\"},\"status\":{\"reservedFor\":[{\"$patch\":\"delete\",\"uid\":"
-	     "\"u\"}]}}");
+	expect_body(
+		"{\"metadata\":{\"uid\":\"u-c\"},\"status\":{\"reservedFor\":[{\"$patch\":\"delete\",\"uid\":"
+		"\"u\"}]}}");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
 	expect_reports("failed 1 no\nclaim c u-c 14\n");
 }
@@ -884,13 +891,13 @@ static void a_claim_for_extended_resources_is_made_and_the_pod_names_it(void **s
 	special.mapping_n = 1;
 	bind_with(NULL, 0, &special, 1);
 	sent(last(), "POST", "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims");
-	says("{\"kind\":\"ResourceClaim\",\"apiVersion\":\"resource.k8s.io/v1\",\"metadata\":{"
-	     "\"generateName\":\"p-extended-resources-\",\"namespace\":\"ns\",\"annotations\":{"
-	     "\"resource.kubernetes.io/extended-resource-claim\":\"true\"},\"ownerReferences\":[{"
-	     "\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"p\",\"uid\":\"u\",\"controller\":true,"
-	     "\"blockOwnerDeletion\":true}]},\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\","
-	     "\"exactly\":"
-	     "{\"deviceClassName\":\"gpu\",\"allocationMode\":\"ExactCount\",\"count\":1}}]}}}");
+	expect_body("{\"kind\":\"ResourceClaim\",\"apiVersion\":\"resource.k8s.io/v1\",\"metadata\":{"
+		    "\"generateName\":\"p-extended-resources-\",\"namespace\":\"ns\",\"annotations\":{"
+		    "\"resource.kubernetes.io/extended-resource-claim\":\"true\"},\"ownerReferences\":[{"
+		    "\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"p\",\"uid\":\"u\",\"controller\":true,"
+		    "\"blockOwnerDeletion\":true}]},\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\","
+		    "\"exactly\":"
+		    "{\"deviceClassName\":\"gpu\",\"allocationMode\":\"ExactCount\",\"count\":1}}]}}}");
 	fake_answer(last(), 201, FRESH);
 	assert_int_equal(bt_writer_counts(fake.writer).claim_created_n, 1);
 	fake_answer(last(), 200, "{\"spec\":{}}");
@@ -901,13 +908,15 @@ static void a_claim_for_extended_resources_is_made_and_the_pod_names_it(void **s
 	fake_answer(last(), 200,
 		"{\"spec\":{\"initContainers\":[{\"name\":\"i\"}],\"containers\":[{\"name\":\"m\"}]}}");
 	sent(last(), "PATCH", "/api/v1/namespaces/ns/pods/p/status");
-	says("{\"status\":{\"extendedResourceClaimStatus\":{\"requestMappings\":[{\"containerName\":\"m\","
-	     "\"resourceName\":\"example.com/gpu\",\"requestName\":\"r\"}],\"resourceClaimName\":\"c\"}}}");
+	expect_body(
+		"{\"status\":{\"extendedResourceClaimStatus\":{\"requestMappings\":[{\"containerName\":\"m\","
+		"\"resourceName\":\"example.com/"
+		"gpu\",\"requestName\":\"r\"}],\"resourceClaimName\":\"c\"}}}");
 	fake_answer(last(), 200, "{}");
 	/* And deleted when the binding fails. */
 	fake_status(last(), 422, "no");
 	sent(last(), "PATCH", CLAIM);
-	says("{\"metadata\":{\"uid\":\"u-c\",\"finalizers\":null}}");
+	expect_body("{\"metadata\":{\"uid\":\"u-c\",\"finalizers\":null}}");
 	fake_answer(last(), 200, "{}");
 	sent(last(), "DELETE", CLAIM);
 	fake_answer(last(), 200, "{}");
@@ -1069,7 +1078,7 @@ static void at_the_end_writes_are_counted(void **state)
 
 static void release(bool deletes)
 {
-	struct bt_bind_request bind_request = fake_ask(1, "p", "u", "");
+	struct bt_bind_request bind_request = fake_bind_request(1, "p", "u", "");
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	bind_request.other = (struct bt_pod_ref){bt_str("ns"), bt_str("c"), bt_str("u-c")};
@@ -1087,8 +1096,9 @@ static void a_claim_that_keeps_a_pod_out_is_freed(void **state)
 		"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"14\"},\"status\":{"
 		"\"allocation\":{},\"reservedFor\":[{\"uid\":\"u\"}]}}");
 	sent(last(), "PATCH", CLAIM "/status");
-	says("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"14\"},\"status\":{\"allocation\":null,"
-	     "\"reservedFor\":null,\"devices\":null}}");
+	expect_body(
+		"{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"14\"},\"status\":{\"allocation\":null,"
+		"\"reservedFor\":null,\"devices\":null}}");
 	expect_reports("");
 	fake_answer(last(), 200, "{}");
 	expect_reports("evicted 1\n");

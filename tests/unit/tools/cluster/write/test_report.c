@@ -47,7 +47,7 @@ static uint32_t add_pod(const char *name)
 	uint32_t pod_ix;
 
 	object.pod.spec.scheduler_name = bt_str("default-scheduler");
-	hear(BT_WATCH_EVENT_APPLY, &object);
+	show_object(BT_WATCH_EVENT_APPLY, &object);
 	assert_int_equal(bt_engine_add_pod(fake.engine, &object.pod, &entry, &pod_ix), BT_OK);
 	return pod_ix;
 }
@@ -93,7 +93,7 @@ static uint32_t calls_to(const char *path)
 	return n;
 }
 
-static void says(uint32_t call, const char *words)
+static void expect_body(uint32_t call, const char *words)
 {
 	if (!strstr(fake.calls[call].body, words)) {
 		fail_msg("%s is not in %s", words, fake.calls[call].body);
@@ -133,7 +133,7 @@ static void a_status_that_the_api_has_already_is_not_patched(void **state)
 	assert_int_equal(calls_to(STATUS), 1);
 	refuse(pod_ix, "n");
 	assert_int_equal(calls_to(STATUS), 2);
-	says(open_call(STATUS), "[{\"message\":\"n\",\"type\":\"PodScheduled\"}]");
+	expect_body(open_call(STATUS), "[{\"message\":\"n\",\"type\":\"PodScheduled\"}]");
 }
 
 static void only_the_newest_patch_of_a_pod_waits(void **state)
@@ -148,7 +148,7 @@ static void only_the_newest_patch_of_a_pod_waits(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).patch_skipped_n, 1);
 	fake_answer(open_call(STATUS), 200, "{}");
 	assert_int_equal(calls_to(STATUS), 2);
-	says(open_call(STATUS), "\"message\":\"3\"");
+	expect_body(open_call(STATUS), "\"message\":\"3\"");
 	fake_answer(open_call(STATUS), 200, "{}");
 	assert_int_equal(calls_to(STATUS), 2);
 }
@@ -181,7 +181,7 @@ static void patches_of_many_pods_go_in_order_the_newest_of_each(void **state)
 		if (is_patch(i) && patch_n < pod_n) {
 			snprintf(path, sizeof(path), "/api/v1/namespaces/ns/pods/p%u/status", patch_n);
 			assert_string_equal(fake.calls[i].path, path);
-			says(i, patch_n < out_n ? "\"old\"" : "\"new\"");
+			expect_body(i, patch_n < out_n ? "\"old\"" : "\"new\"");
 			patch_n++;
 		}
 		fake_answer(i, 200, "{}");
@@ -284,7 +284,7 @@ static void a_failed_binding_is_reported_whatever_patch_it_waited_for(void **sta
 	bind(5, "p", "n1");
 	fake_answer(open_call(STATUS), 200, "{}");
 	fake_status(open_call(BINDING), 403, "no");
-	says(open_call(STATUS), "no");
+	expect_body(open_call(STATUS), "no");
 }
 
 /* Every open operation ends with the writer (finish asserts no leak; the pipeline gets a
@@ -315,7 +315,7 @@ static void a_retried_patch_has_the_latest_content(void **state)
 	fake_status(open_call(STATUS), 500, "slow");
 	refuse(pod_ix, "3");
 	fake_pass(FAKE_S);
-	says(open_call(STATUS), "\"message\":\"3\"");
+	expect_body(open_call(STATUS), "\"message\":\"3\"");
 	fake_answer(open_call(STATUS), 200, "{}");
 	assert_int_equal(calls_to(STATUS), 2);
 }
@@ -344,7 +344,7 @@ static void show_group(const char *status)
 			.conditions = conditions,
 			.condition_n = status[0] ? 2 : 0}};
 
-	hear(BT_WATCH_EVENT_APPLY, &group);
+	show_object(BT_WATCH_EVENT_APPLY, &group);
 }
 
 static void end_group(enum bt_group_outcome outcome, const char *message)
@@ -378,7 +378,7 @@ static void a_groups_condition_states_whether_it_is_scheduled(void **state)
 									  * new event */
 	assert_int_equal(fake.call_n, 1);
 	end_group(BT_GROUP_ERROR, "e");
-	says(open_call(GROUP_STATUS), "\"reason\":\"SchedulerError\"");
+	expect_body(open_call(GROUP_STATUS), "\"reason\":\"SchedulerError\"");
 }
 
 static void the_condition_of_a_group_that_is_scheduled_has_an_empty_message(void **state)
@@ -440,11 +440,12 @@ static void a_nomination_is_made_and_taken_back(void **state)
 	(void)state;
 	assert_int_equal(bt_engine_apply_node(fake.engine, &node, &node_ix), BT_OK);
 	lower.pod.nominated_node_name = bt_str("n1");
-	hear(BT_WATCH_EVENT_APPLY, &lower);
+	show_object(BT_WATCH_EVENT_APPLY, &lower);
 	decision.nominated_ix = node_ix;
 	tell_decision(&decision, "m");
-	says(open_call(STATUS), "\"nominatedNodeName\":\"n1\"");
-	says(open_call("/api/v1/namespaces/ns/pods/q/status"), "{\"status\":{\"nominatedNodeName\":null}}");
+	expect_body(open_call(STATUS), "\"nominatedNodeName\":\"n1\"");
+	expect_body(open_call("/api/v1/namespaces/ns/pods/q/status"),
+		"{\"status\":{\"nominatedNodeName\":null}}");
 	fake_answer(open_call(STATUS), 200, "{}");
 	decision.cleared_nominations_n = 0;
 	decision.nominated_ix = BT_NO_NODE;
@@ -499,7 +500,7 @@ static void a_nomination_that_the_engine_keeps_is_left_in_the_status(void **stat
 		assert_int_equal(bt_engine_apply_node(fake.engine, &node, &node_ix), BT_OK);
 		pod.pod.nominated_node_name = bt_str("n1");
 		pod.pod.spec.scheduler_name = bt_str("default-scheduler");
-		hear(BT_WATCH_EVENT_APPLY, &pod);
+		show_object(BT_WATCH_EVENT_APPLY, &pod);
 		assert_int_equal(bt_engine_add_pod(fake.engine, &pod.pod, &entry, &pod_ix), BT_OK);
 		refuse(pod_ix, "m");
 		assert_true(!strstr(fake.calls[open_call(STATUS)].body, "nominatedNodeName") == (i == 0));
@@ -520,8 +521,8 @@ static void a_victim_that_waited_at_permit_gets_an_event_alone(void **state)
 	sink.preempted(sink.context, victim_ix, pod_ix, node_ix);
 	fake_pass(0);
 	assert_int_equal(fake.call_n, 1);
-	says(open_call(EVENTS), "\"action\":\"Preempting\",\"reason\":\"Preempted\"");
-	says(open_call(EVENTS), "\"note\":\"Preempted by pod q on node n1\"");
+	expect_body(open_call(EVENTS), "\"action\":\"Preempting\",\"reason\":\"Preempted\"");
+	expect_body(open_call(EVENTS), "\"note\":\"Preempted by pod q on node n1\"");
 }
 
 static void placed_and_gated_pods_are_not_reported(void **state)
@@ -536,7 +537,7 @@ static void placed_and_gated_pods_are_not_reported(void **state)
 	decision.outcome = BT_SKIPPED;
 	decision.node_ix = decision.nominated_ix = BT_NO_NODE;
 	tell_decision(&decision, "");
-	says(open_call(EVENTS), "\"note\":\"skip schedule deleting pod: ns/p\"");
+	expect_body(open_call(EVENTS), "\"note\":\"skip schedule deleting pod: ns/p\"");
 }
 
 static void an_event_seen_again_becomes_a_series(void **state)
@@ -560,7 +561,7 @@ static void an_event_seen_again_becomes_a_series(void **state)
 	/* It ends six minutes after its last occurrence, at a periodic check, with the final count. */
 	fake_pass(20 * 60 * FAKE_S);
 	assert_int_equal(fake.call_n, before + 1);
-	says(before, "\"count\":4");
+	expect_body(before, "\"count\":4");
 	fake_answer(before, 200, "{}");
 	refuse(pod_ix, "m");
 	sent(fake.call_n - 1, "POST", EVENTS);
@@ -604,7 +605,7 @@ static void a_series_whose_event_has_gone_is_created_whole(void **state)
 	fake_answer(open_call(EVENTS), 201, "{}");
 	refuse(pod_ix, "m");
 	fake_status(open_call(EVENTS "/p.18867251edfa0000"), 404, "gone");
-	says(open_call(EVENTS), "\"series\":{\"count\":2,");
+	expect_body(open_call(EVENTS), "\"series\":{\"count\":2,");
 	fake_answer(open_call(EVENTS), 201, "{}");
 }
 

@@ -46,7 +46,7 @@ static void with_a_pod_that_goes_it_has_failed(void **state)
 
 	(void)state;
 	bind(1, "p", "n1");
-	hear(BT_WATCH_EVENT_DELETE, &pod);
+	show_object(BT_WATCH_EVENT_DELETE, &pod);
 	fake_pass(2 * FAKE_S);
 	expect_reports("failed 1 another scheduler has bound the pod\n");
 }

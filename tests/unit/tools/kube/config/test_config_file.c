@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The configuration of a command line: the release, its gates, the file, and what is said of wrong ones.
+ * The configuration of a command line: the release, its gates, the file, and errors of wrong ones.
  */
 #include "command_line.h"
 #include "folder.h"
@@ -70,7 +70,7 @@ static void an_unknown_release_is_answered_by_the_known_ones(void **state)
 	begin(&line, "--kubernetes-version 1.20");
 	caught_begin();
 	assert_int_equal(bt_configuration_release(&line.invocation, &release), BT_EXIT_USAGE);
-	bt_buf_text(&known, "--kubernetes-version: '1.20' cannot be had; say ");
+	bt_buf_text(&known, "--kubernetes-version: '1.20' is not supported; use ");
 	bt_release_list(&known);
 	expect_said(known.ptr);
 	bt_buf_fini(&known);

@@ -10,7 +10,7 @@
 
 #include "tools/kube/config/json_error.h"
 
-static void says(const char *text, const char *want, size_t want_offset)
+static void expect_error(const char *text, const char *want, size_t want_offset)
 {
 	struct bt_buf error = {.len = 0};
 	size_t offset = 0;
@@ -24,24 +24,24 @@ static void says(const char *text, const char *want, size_t want_offset)
 static void a_wrong_character_is_named_with_its_context(void **state)
 {
 	(void)state;
-	says("{a}", "invalid character 'a' looking for beginning of object key string", 1);
-	says("{\"a\"}", "invalid character '}' after object key", 4);
-	says("{\"a\":1 \"b\"}", "invalid character '\"' after object key:value pair", 7);
-	says("{\"a\":1,}", "invalid character '}' looking for beginning of object key string", 7);
-	says("[1 2]", "invalid character '2' after array element", 3);
-	says("[1,]", "invalid character ']' looking for beginning of value", 3);
-	says("{} {}", "invalid character '{' after top-level value", 3);
-	says("['a']", "invalid character '\\'' looking for beginning of value", 1);
-	says("[\x01]", "invalid character '\\x01' looking for beginning of value", 1);
-	says("[\xe9]", "invalid character '\xc3\xa9' looking for beginning of value", 1);
-	says("\"a\tb\"", "invalid character '\\t' in string literal", 2);
-	says("\"\\q\"", "invalid character 'q' in string escape code", 2);
-	says("\"\\u12x4\"", "invalid character 'x' in \\u hexadecimal character escape", 5);
-	says("trve", "invalid character 'v' in literal true (expecting 'u')", 2);
-	says("-a", "invalid character 'a' in numeric literal", 1);
-	says("1.x", "invalid character 'x' after decimal point in numeric literal", 2);
-	says("1e+x", "invalid character 'x' in exponent of numeric literal", 3);
-	says("01", "invalid character '1' after top-level value", 1);
+	expect_error("{a}", "invalid character 'a' looking for beginning of object key string", 1);
+	expect_error("{\"a\"}", "invalid character '}' after object key", 4);
+	expect_error("{\"a\":1 \"b\"}", "invalid character '\"' after object key:value pair", 7);
+	expect_error("{\"a\":1,}", "invalid character '}' looking for beginning of object key string", 7);
+	expect_error("[1 2]", "invalid character '2' after array element", 3);
+	expect_error("[1,]", "invalid character ']' looking for beginning of value", 3);
+	expect_error("{} {}", "invalid character '{' after top-level value", 3);
+	expect_error("['a']", "invalid character '\\'' looking for beginning of value", 1);
+	expect_error("[\x01]", "invalid character '\\x01' looking for beginning of value", 1);
+	expect_error("[\xe9]", "invalid character '\xc3\xa9' looking for beginning of value", 1);
+	expect_error("\"a\tb\"", "invalid character '\\t' in string literal", 2);
+	expect_error("\"\\q\"", "invalid character 'q' in string escape code", 2);
+	expect_error("\"\\u12x4\"", "invalid character 'x' in \\u hexadecimal character escape", 5);
+	expect_error("trve", "invalid character 'v' in literal true (expecting 'u')", 2);
+	expect_error("-a", "invalid character 'a' in numeric literal", 1);
+	expect_error("1.x", "invalid character 'x' after decimal point in numeric literal", 2);
+	expect_error("1e+x", "invalid character 'x' in exponent of numeric literal", 3);
+	expect_error("01", "invalid character '1' after top-level value", 1);
 }
 
 static void a_text_that_is_cut_off_ends_unexpectedly(void **state)
@@ -50,16 +50,16 @@ static void a_text_that_is_cut_off_ends_unexpectedly(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		says(texts[i], "unexpected end of JSON input", bt_str(texts[i]).len);
+		expect_error(texts[i], "unexpected end of JSON input", bt_str(texts[i]).len);
 	}
 }
 
 static void a_token_that_is_cut_off_blames_a_blank(void **state)
 {
 	(void)state;
-	says("tru", "invalid character ' ' in literal true (expecting 'e')", 3);
-	says("[-", "invalid character ' ' in numeric literal", 2);
-	says("\"\\", "invalid character ' ' in string escape code", 2);
+	expect_error("tru", "invalid character ' ' in literal true (expecting 'e')", 3);
+	expect_error("[-", "invalid character ' ' in numeric literal", 2);
+	expect_error("\"\\", "invalid character ' ' in string escape code", 2);
 }
 
 static void json_has_no_error(void **state)

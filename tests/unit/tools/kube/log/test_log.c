@@ -176,7 +176,7 @@ static void a_reader_that_has_gone_costs_the_line_alone(void **state)
 	bt_log_setup(BT_LOG_TEXT, 0);
 	caught_begin();
 	close(caught.read_fd);
-	bt_log(BT_LOG_INFO, 0, "nobody hears", NULL);
+	bt_log(BT_LOG_INFO, 0, "not logged", NULL);
 	caught.read_fd = open("/dev/null", O_RDONLY);
 	caught_end();
 	assert_int_equal(bt_log_lost_n(), before + 1);

@@ -231,7 +231,7 @@ static void wrong_options_are_refused(void **state)
 	expect_no_handle(&options, BERTH_INVALID, "start_ns");
 	options = good;
 	options.kubernetes_version = "1.2";
-	expect_no_handle(&options, BERTH_INVALID, "kubernetes_version: '1.2' is not known; say 1.");
+	expect_no_handle(&options, BERTH_INVALID, "kubernetes_version: '1.2' is not known; use 1.");
 	options = good;
 	options.kubernetes_version = "1.37";
 	options.feature_gates = "GangScheduling=true";

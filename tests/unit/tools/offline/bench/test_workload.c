@@ -18,7 +18,7 @@ static const char *what_was_said(void)
 	return said.ptr ? said.ptr : "";
 }
 
-static void hear(void *context, const struct bt_diagnosis *diagnosis)
+static void record_diagnosis(void *context, const struct bt_diagnosis *diagnosis)
 {
 	(void)context;
 	bt_diagnosis_text(diagnosis, &said);
@@ -34,7 +34,8 @@ static int forget(void **state)
 
 static void parse(struct bt_workload_file *file, const char *text)
 {
-	if (bt_workload_file_parse(file, "some/folder/file.yaml", bt_str(text), hear, NULL) != BT_OK) {
+	if (bt_workload_file_parse(file, "some/folder/file.yaml", bt_str(text), record_diagnosis, NULL) !=
+		BT_OK) {
 		fail_msg("%s", what_was_said());
 	}
 }
@@ -46,7 +47,8 @@ static void refuse(const char *text, const char *wanted)
 
 	bt_buf_clear(&said);
 	assert_int_not_equal(
-		bt_workload_file_parse(&file, "some/folder/file.yaml", bt_str(text), hear, NULL), BT_OK);
+		bt_workload_file_parse(&file, "some/folder/file.yaml", bt_str(text), record_diagnosis, NULL),
+		BT_OK);
 	if (!strstr(what_was_said(), wanted)) {
 		fail_msg("\"%s\" does not say \"%s\"", what_was_said(), wanted);
 	}
@@ -313,7 +315,8 @@ static void operations_with_missing_fields_are_rejected(void **state)
 static enum bt_status unroll(struct bt_workload_file *file, struct bt_bench_op_list *list)
 {
 	bt_buf_clear(&said);
-	return bt_workload_ops(file, &file->cases[0], &file->cases[0].workloads[0], list, hear, NULL);
+	return bt_workload_ops(
+		file, &file->cases[0], &file->cases[0].workloads[0], list, record_diagnosis, NULL);
 }
 
 static void parameters_become_numbers(void **state)

@@ -41,7 +41,7 @@ static void terminations_are_ordered_by_time_and_then_by_insertion(void **state)
 	bt_terminations_fini(&ends);
 }
 
-static void a_pod_that_has_gone_does_not_end(void **state)
+static void a_deleted_pod_is_not_terminated(void **state)
 {
 	struct bt_terminations ends = {0};
 
@@ -131,7 +131,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(terminations_are_ordered_by_time_and_then_by_insertion),
-		cmocka_unit_test(a_pod_that_has_gone_does_not_end),
+		cmocka_unit_test(a_deleted_pod_is_not_terminated),
 		cmocka_unit_test(an_end_that_is_set_twice_counts_once),
 		cmocka_unit_test(random_terminations_match_a_sorted_list),
 	};
