@@ -36,5 +36,5 @@ void bt_node_change_revert(struct bt_cache *cache, struct bt_node_change *change
 	if (change->mark.entered) {
 		bt_cache_leave_slot(cache, change->slot);
 	}
-	bt_snapshot_go_back(cache->snapshot, change->slot, &change->mark);
+	bt_snapshot_revert(cache->snapshot, change->slot, &change->mark);
 }

@@ -129,7 +129,7 @@ void bt_node_order_follow(struct bt_node_order *order)
 }
 
 void bt_node_order_save(
-	struct bt_node_order *order, uint32_t slot, bool comes_or_goes, struct bt_node_place *out_place)
+	struct bt_node_order *order, uint32_t slot, bool added_or_removed, struct bt_node_place *out_place)
 {
 	*out_place = (struct bt_node_place){.stale = order->stale};
 	if (slot < order->member_n && order->members[slot].place) {
@@ -139,7 +139,7 @@ void bt_node_order_save(
 		out_place->zone_place = order->zones[member->zone_ix].place;
 	}
 	/* A valid list may not follow from the zones: it does not follow their changes. */
-	if (comes_or_goes && !order->stale) {
+	if (added_or_removed && !order->stale) {
 		out_place->list = order->list;
 		order->list = NULL;
 		order->stale = 1;

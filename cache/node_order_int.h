@@ -42,12 +42,12 @@ void bt_node_order_fini(struct bt_node_order *order);
 void bt_node_order_put(struct bt_node_order *order, uint32_t slot, uint64_t zone_key);
 
 /*
- * Saves a node's place before the node is removed, enters, or changes its zone; and restores it after the
- * node is as before, in LIFO order. comes_or_goes: the node is removed or enters, so the list is saved, too.
+ * Saves a node's place before the node is added, removed, or moved to another zone; and restores it after the
+ * node is as before, in LIFO order. added_or_removed: the list is saved, too.
  * Owns: the place owns the list until it is restored.
  */
 void bt_node_order_save(
-	struct bt_node_order *order, uint32_t slot, bool comes_or_goes, struct bt_node_place *out_place);
+	struct bt_node_order *order, uint32_t slot, bool added_or_removed, struct bt_node_place *out_place);
 void bt_node_order_restore(struct bt_node_order *order, uint32_t slot, struct bt_node_place *place);
 
 /* Frees capacity for slots from slot_n on. Requires: none is in. */

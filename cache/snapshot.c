@@ -191,7 +191,7 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	w->view.live = w->live;
 }
 
-/* The slots, or the nodes that are live, are others. */
+/* The slots or the set of live nodes have changed. */
 static void layout_changes(struct bt_snapshot_writer *w)
 {
 	w->view.version++;
@@ -199,7 +199,7 @@ static void layout_changes(struct bt_snapshot_writer *w)
 	w->view.layout_version++;
 }
 
-/* A live node has changed, and is live still. */
+/* A live node has changed and stays live. */
 static void node_changes(struct bt_snapshot_writer *w, uint32_t slot)
 {
 	w->changes[w->view.changes_end++ & w->view.changes_mask] = slot;
@@ -237,7 +237,7 @@ uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 	if (w->frozen) {
 		w->entered = true;
 	} else {
-		layout_changes(w); /* columns get longer, or are about another node */
+		layout_changes(w); /* columns get longer, or the slot has another node */
 	}
 	return slot;
 }
@@ -827,7 +827,8 @@ bool bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 	BT_OWNED_BY_THREAD(&w->view.owner);
 	BT_REQUIRE(!w->frozen && slot < w->view.slot_n && w->descs[slot] == old && (old || new));
 	BT_REQUIRE(!new || new->name == w->nodes[slot].name);
-	bool stays = old && new, alike = stays &&bt_node_desc_alike_but_images(old, new);
+	bool stays = old && new;
+	bool alike = stays && bt_node_desc_alike_but_images(old, new);
 
 	w->descs[slot] = new;
 	change_images(w, slot, old, new);
@@ -844,17 +845,17 @@ bool bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 }
 
 void bt_snapshot_mark(
-	struct bt_snapshot_writer *w, uint32_t name, bool comes_or_goes, struct bt_snapshot_mark *out_mark)
+	struct bt_snapshot_writer *w, uint32_t name, bool added_or_removed, struct bt_snapshot_mark *out_mark)
 {
 	uint32_t slot = UINT32_MAX;
 
 	BT_REQUIRE(!w->frozen);
 	*out_mark = (struct bt_snapshot_mark){.kept_n = w->kept_n, .slot_n = w->view.slot_n};
 	out_mark->entered = !bt_map_get(&w->slots, name, &slot);
-	bt_node_order_save(&w->order, slot, comes_or_goes, &out_mark->place);
+	bt_node_order_save(&w->order, slot, added_or_removed, &out_mark->place);
 }
 
-void bt_snapshot_go_back(struct bt_snapshot_writer *w, uint32_t slot, struct bt_snapshot_mark *mark)
+void bt_snapshot_revert(struct bt_snapshot_writer *w, uint32_t slot, struct bt_snapshot_mark *mark)
 {
 	BT_OWNED_BY_THREAD(&w->view.owner);
 	BT_REQUIRE(!w->frozen && slot < w->view.slot_n);

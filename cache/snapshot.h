@@ -113,12 +113,12 @@ bool bt_snapshot_adopt(struct bt_snapshot_writer *writer, uint32_t slot, const s
 
 /*
  * Saves, before the slot of a name is entered and a description is adopted, what adopting the old one again
- * does not restore. comes_or_goes: the node enters or leaves the live ones. bt_snapshot_go_back restores it
+ * does not restore. added_or_removed: the node enters or leaves the live ones. bt_snapshot_revert restores it
  * after that, in LIFO order with other changes, and gives the slot back if it was entered.
  */
-void bt_snapshot_mark(struct bt_snapshot_writer *writer, uint32_t name, bool comes_or_goes,
+void bt_snapshot_mark(struct bt_snapshot_writer *writer, uint32_t name, bool added_or_removed,
 	struct bt_snapshot_mark *out_mark);
-void bt_snapshot_go_back(struct bt_snapshot_writer *writer, uint32_t slot, struct bt_snapshot_mark *mark);
+void bt_snapshot_revert(struct bt_snapshot_writer *writer, uint32_t slot, struct bt_snapshot_mark *mark);
 
 /* These pods and nominations that have left nodes were there only for a while: they do not count for
  * bt_snapshot_is_crowded. */

@@ -214,7 +214,7 @@ bool bt_volumes_is_retaining(const struct bt_volumes *v)
 	return v->retains;
 }
 
-void bt_volumes_retain_no_more(struct bt_volumes *v)
+void bt_volumes_end_retaining(struct bt_volumes *v)
 {
 	BT_OWNED_BY_THREAD(&v->snapshot->owner);
 	for (size_t i = 0; i < v->retained_n; i++) {
@@ -1156,10 +1156,10 @@ uint32_t bt_volumes_assumed(
 	return n;
 }
 
-/* What becomes of the nominations of a pod. */
+/* How the nominations of a pod end. */
 enum nomination_end { ENDS_KEPT = 0, ENDS_REVERTED, ENDS_TAKEN_BACK };
 
-/* exactly: what was assumed before for another pod stays so. */
+/* exactly: keeps what was assumed before for another pod. */
 static void undo(struct bt_volumes *v, const struct nomination *made, bool exactly)
 {
 	const bool stays = exactly && made->was_assumed;
@@ -1215,7 +1215,7 @@ void bt_volumes_take_back(struct bt_volumes *v, uint32_t pod_ix)
 	end_nominations(v, pod_ix, ENDS_TAKEN_BACK);
 }
 
-/* ---- life ---- */
+/* ---- creation ---- */
 
 void bt_volumes_configure(struct bt_volumes *v, const struct bt_release *release)
 {
@@ -1280,7 +1280,7 @@ void bt_volumes_destroy(struct bt_volumes *v)
 	bt_mem_free(v->nodes);
 	bt_mem_free(v->uses);
 	bt_mem_free(v->nominations);
-	bt_volumes_retain_no_more(v);
+	bt_volumes_end_retaining(v);
 	bt_mem_free(v->retained);
 	bt_arena_fini(&v->scratch);
 	bt_mem_free(v);

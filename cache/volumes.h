@@ -47,10 +47,10 @@ enum bt_status bt_volumes_remove(
 	struct bt_volumes *volumes, enum bt_kind kind, uint32_t namespace_, uint32_t name);
 
 /* Data and names that copies of objects point to stay valid although the objects change or are deleted, until
- * bt_volumes_retain_no_more, which may be called at any time. */
+ * bt_volumes_end_retaining, which may be called at any time. */
 void bt_volumes_retain(struct bt_volumes *volumes);
 bool bt_volumes_is_retaining(const struct bt_volumes *volumes);
-void bt_volumes_retain_no_more(struct bt_volumes *volumes);
+void bt_volumes_end_retaining(struct bt_volumes *volumes);
 
 /* Adds a pod with volumes to a node, or removes it. */
 void bt_volumes_enter(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);

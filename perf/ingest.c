@@ -338,7 +338,7 @@ static bool let_go(void *context, struct bt_pipeline *pipeline)
 	uint64_t n = 0;
 
 	for (; n < 1024 && bt_pipeline_next_event(pipeline); n++) {
-		bt_pipeline_give_up_event(pipeline);
+		bt_pipeline_drop_event(pipeline);
 	}
 	bt_add_owned(&through->done_n, n);
 	return n > 0;

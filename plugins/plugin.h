@@ -360,7 +360,7 @@ struct bt_profile {
 	 * Some plugin does not declare what its refusals depend on: a verdict is valid for its pod and cycle
 	 * only.
 	 */
-	bool verdicts_stand_alone;
+	bool verdicts_uncacheable;
 	bool sees_pods; /* some plugin reads single pods */
 	struct bt_plugin_use uses[BT_PROFILE_USES];
 	uint32_t use_n;

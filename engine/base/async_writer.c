@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A ring of bytes. Its consumer polls every NAP_NS instead of sleeping, so the producer never has to wake it.
+ * A ring of bytes. Its consumer polls every SLEEP_NS, so the producer never has to wake it.
  */
 #include "engine/base/async_writer.h"
 
@@ -13,7 +13,7 @@
 
 #define CAPACITY    (4u << 20)
 #define PIECE_BYTES (128u << 10) /* per call of take */
-#define NAP_NS	    INT64_C(2000000)
+#define SLEEP_NS    INT64_C(2000000)
 
 struct bt_async_writer {
 	struct bt_async_writer_options options; /* init: */
@@ -60,7 +60,7 @@ static void run(void *context)
 		uint32_t key = bt_eventcount_prepare(&writer->nap);
 		/* Only flush and destroy wake it. */
 		if (!take_some(writer) && !bt_ring_is_drained(&writer->ring)) {
-			bt_eventcount_wait(&writer->nap, key, NAP_NS);
+			bt_eventcount_wait(&writer->nap, key, SLEEP_NS);
 		}
 	}
 }

@@ -43,7 +43,7 @@ static void grow(struct bt_index_allocator *v, size_t word_n)
 		v->level_n += new;
 		resize(v, level, cap);
 		/* The old top level now has one word above it. */
-		if (new &&level && v->levels[level - 1][0]) {
+		if (level > 0 && new && v->levels[level - 1][0]) {
 			v->levels[level][0] = 1;
 		}
 		if (cap == 1) {

@@ -338,18 +338,18 @@ static enum bt_status check_requested_threads(const struct bt_topo_request *requ
 {
 	const struct {
 		const char *what;
-		uint32_t wish, max;
-	} wishes[] = {
+		uint32_t requested, max;
+	} requests[] = {
 		{"workers", request->worker_n, BT_TOPO_WORKERS_MAX},
 		{"ingestion threads", request->ingestion_n, BT_TOPO_THREADS_MAX},
 		{"binder threads", request->binder_n, BT_TOPO_THREADS_MAX},
 	};
 
-	for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
-		if (wishes[i].wish > wishes[i].max) {
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		if (requests[i].requested > requests[i].max) {
 			if (out_why) {
 				bt_buf_printf(out_why, "%u %s: at most %u; 0 leaves it to the machine",
-					wishes[i].wish, wishes[i].what, wishes[i].max);
+					requests[i].requested, requests[i].what, requests[i].max);
 			}
 			return BT_RANGE;
 		}

@@ -19,7 +19,7 @@ struct bt_name_refs {
 };
 
 /* Names added to it are never freed. */
-static inline struct bt_name_refs bt_name_refs_keep(struct bt_intern *intern)
+static inline struct bt_name_refs bt_name_refs_pinned(struct bt_intern *intern)
 {
 	return (struct bt_name_refs){.intern = intern, .pins = true};
 }

@@ -57,7 +57,7 @@ struct bt_dictionary *bt_dictionary_create(void)
 	struct bt_dictionary *dictionary = bt_mem_zalloc(1, sizeof(*dictionary));
 
 	dictionary->intern = bt_intern_create();
-	dictionary->for_ever = bt_name_refs_keep(dictionary->intern);
+	dictionary->for_ever = bt_name_refs_pinned(dictionary->intern);
 	dictionary->texts = bt_mem_zalloc(1, sizeof(*dictionary->texts));
 	dictionary->texts->held.intern = dictionary->intern;
 	bt_store_relaxed(&dictionary->user_n, 1);

@@ -118,7 +118,7 @@ static bool passes(const struct bt_column *column, const struct bt_view *view, u
 static uint16_t yield(
 	const struct bt_column *column, const struct bt_view *view, uint32_t node_ix, uint16_t value)
 {
-	const struct bt_yields_to *nominations = column->nominations;
+	const struct bt_nominations_ahead *nominations = column->nominations;
 
 	if (!nominations || !value || !nominations->put(nominations->context, node_ix)) {
 		return value;

@@ -12,7 +12,7 @@
  * Nominations. A node with nominated pods that the cycle's pod must fit with is filtered twice: with these
  * pods, and without. Source: RunFilterPluginsWithNominatedPods, v1.36.3.
  */
-struct bt_yields_to {
+struct bt_nominations_ahead {
 	bool (*put)(void *context, uint32_t node_ix);  /* adds them to the node; false: there are none */
 	void (*take)(void *context, uint32_t node_ix); /* after put returned true: removes them */
 	void *context;
@@ -44,10 +44,10 @@ struct bt_column {
 	bool gathers;	/* the parts read only resources, pods and ports of nodes */
 	bool summed;	/* the parts are arithmetic on resources: sum */
 	struct bt_resource_sum sum;
-	bool wants_rest;			/* sum also checks resources that lanes do not */
-	const struct bt_yields_to *nominations; /* nominations to fit with; NULL: none */
-	uint16_t *value;			/* by node slot: 0 refused, otherwise 1 + the weighted sum */
-	uint64_t *stale;			/* bitmap of nodes that changed since they were evaluated */
+	bool wants_rest;				/* sum also checks resources that lanes do not */
+	const struct bt_nominations_ahead *nominations; /* nominations to fit with; NULL: none */
+	uint16_t *value;       /* by node slot: 0 refused, otherwise 1 + the weighted sum */
+	uint64_t *stale;       /* bitmap of nodes that changed since they were evaluated */
 	const uint64_t *fresh; /* mask of nodes that were current after the last update; NULL: all */
 	uint32_t slot_n;
 	uint32_t value_n;    /* values are below this */

@@ -108,7 +108,7 @@ static uint32_t filter_once(
 }
 
 uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
-	const struct bt_yields_to *nominations, uint32_t node_ix, const char **out_error)
+	const struct bt_nominations_ahead *nominations, uint32_t node_ix, const char **out_error)
 {
 	BT_REQUIRE_HOT(!plan->refusal);
 	if (nominations && nominations->put(nominations->context, node_ix)) {
@@ -123,7 +123,7 @@ uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
 }
 
 void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
-	const struct bt_yields_to *nominations, uint32_t node_ix, uint32_t by,
+	const struct bt_nominations_ahead *nominations, uint32_t node_ix, uint32_t by,
 	struct bt_rejection *out_rejection)
 {
 	const struct bt_plugin *plugin = plan->profile->uses[by].plugin;
@@ -299,7 +299,7 @@ static uint64_t filter_some(
  * must be filtered one by one, because the first failure counts.
  */
 static bool filter_run(const struct bt_plan *plan, const struct bt_view *view,
-	const struct bt_yields_to *nominations, uint32_t first, uint32_t n, uint32_t *out_by)
+	const struct bt_nominations_ahead *nominations, uint32_t first, uint32_t n, uint32_t *out_by)
 {
 	BT_INVARIANT(n > 0 && n <= RUN);
 	uint64_t left = n == RUN ? UINT64_MAX : ((uint64_t)1 << n) - 1;

@@ -45,8 +45,8 @@ struct bt_evaluation {
 	int64_t *totals;
 	const char *error; /* the cycle failed: upstream's text; otherwise NULL */
 	struct bt_buf text;
-	const struct bt_yields_to *nominations;	 /* set by the caller; NULL: none */
-	const struct bt_evaluation_hooks *hooks; /* set by the caller; NULL: none */
+	const struct bt_nominations_ahead *nominations; /* set by the caller; NULL: none */
+	const struct bt_evaluation_hooks *hooks;	/* set by the caller; NULL: none */
 	/* The hooks' refusals: by the original index in feasible, the index of the refusal plus one, or 0. */
 	uint32_t *hooked;
 	struct bt_hook_refusal *hook_refusals;
@@ -76,7 +76,7 @@ bool bt_prepare(struct bt_plan *plan, const struct bt_view *view);
  * Requires: no refusal of PreFilter in the plan.
  */
 uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
-	const struct bt_yields_to *nominations, uint32_t node_ix, const char **out_error);
+	const struct bt_nominations_ahead *nominations, uint32_t node_ix, const char **out_error);
 
 /* Upstream's text for an error of bt_filter_node; valid as long as out_text and the plan. */
 const char *bt_filter_error_text(
@@ -85,7 +85,7 @@ const char *bt_filter_error_text(
 /* Why a use refused a node. Requires: bt_filter_node returned that use under the same usage and
  * nominations. */
 void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
-	const struct bt_yields_to *nominations, uint32_t node_ix, uint32_t by,
+	const struct bt_nominations_ahead *nominations, uint32_t node_ix, uint32_t by,
 	struct bt_rejection *out_rejection);
 
 /*

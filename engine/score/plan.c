@@ -520,8 +520,8 @@ static uint32_t collect_parts(
 	return n;
 }
 
-static struct bt_column *usage_column(
-	struct bt_planner *planner, const struct bt_plan *plan, const struct bt_yields_to *nominations)
+static struct bt_column *usage_column(struct bt_planner *planner, const struct bt_plan *plan,
+	const struct bt_nominations_ahead *nominations)
 {
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t n = collect_parts(planner, plan, parts), ix;
@@ -632,7 +632,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 }
 
 struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *plan,
-	const struct bt_yields_to *nominations, int32_t priority)
+	const struct bt_nominations_ahead *nominations, int32_t priority)
 {
 	BT_OWNED_BY_THREAD(&planner->env.view->usage->owner);
 	size_t word_n = bt_bitmap_words(planner->env.view->snapshot->slot_n);

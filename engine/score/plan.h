@@ -130,7 +130,7 @@ struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_sign
  * plan->columns.
  */
 struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *plan,
-	const struct bt_yields_to *nominations, int32_t priority);
+	const struct bt_nominations_ahead *nominations, int32_t priority);
 
 /* The plan of a signature if it is built for the present snapshot; otherwise NULL. */
 struct bt_plan *bt_planner_find(const struct bt_planner *planner, const struct bt_signature *signature);

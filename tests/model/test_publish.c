@@ -22,7 +22,7 @@
 #define BATCHES	  10000
 #define BATCH_MAX 40
 #define NAMES	  700 /* enough for two levels of chunks */
-#define LOOKS	  5   /* versions with a reader at the same time */
+#define SPINS	  5   /* versions with a reader at the same time */
 #define PODS	  60
 
 /* State of the nodes: a number for each description, 0 for none. */
@@ -47,7 +47,7 @@ struct history {
 	uint32_t pods[PODS], pod_nodes[PODS], pod_n;
 	uint64_t named_n, vacated_n;
 	int64_t stamp;
-	struct look looks[LOOKS];
+	struct look looks[SPINS];
 };
 
 static uint32_t below(struct history *h, uint32_t n)
@@ -277,10 +277,10 @@ static void versions_match_arrays_and_live_while_they_are_read(void **state)
 		h->names[i] = bt_intern_add(h->cache->dictionary->intern, bt_str(name));
 	}
 	for (uint32_t batch = 0; batch < BATCHES; batch++) {
-		struct look *look = &h->looks[below(h, LOOKS)];
+		struct look *look = &h->looks[below(h, SPINS)];
 
 		/* Sometimes there is no reader: then all replaced versions are freed. */
-		for (uint32_t i = 0; batch % 100 == 99 && i < LOOKS; i++) {
+		for (uint32_t i = 0; batch % 100 == 99 && i < SPINS; i++) {
 			end_look(h, &h->looks[i]);
 		}
 		if (batch % 10 == 0) {
@@ -291,7 +291,7 @@ static void versions_match_arrays_and_live_while_they_are_read(void **state)
 		}
 		run_batch(h);
 	}
-	for (uint32_t i = 0; i < LOOKS; i++) {
+	for (uint32_t i = 0; i < SPINS; i++) {
 		end_look(h, &h->looks[i]);
 	}
 	check_columns(h);

@@ -83,7 +83,7 @@ static const struct bt_watch_event *next_to_publish(const struct sim *sim)
 	const struct bt_watch_event *watch_event = NULL;
 
 	for (uint32_t i = 0; i < SIM_STREAM_N && !watch_event; i++) {
-		const struct bt_source_lane *lane = &p->sources[(p->publish_turn + i) % SIM_STREAM_N];
+		const struct bt_source_queues *lane = &p->sources[(p->publish_turn + i) % SIM_STREAM_N];
 
 		watch_event = head_of(&lane->deltas[bt_pipeline_ingest_of(sim->pipeline, lane->published_n)]);
 	}

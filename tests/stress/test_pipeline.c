@@ -890,7 +890,7 @@ static void a_pipeline_can_be_stopped_at_any_moment(void **state)
 	end_world(&w);
 }
 
-/* EDGE bind_request.word, EDGE bind_request.slots, EDGE bind_request.answers, EDGE crew.ended,
+/* EDGE bind_request.word, EDGE bind_request.slots, EDGE bind_request.answers, EDGE stage.ended,
  * EDGE visit.request, EDGE visit.done. */
 static void spreading_is_decided_as_one_engine_would(void **state)
 {

@@ -217,7 +217,7 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	for (uint32_t u = 0; u < profile->plugins.use_n; u++) {
 		const struct bt_plugin_use *use = &profile->plugins.uses[u];
 
-		profile->plugins.verdicts_stand_alone |= bt_plugin_use_depends_on_anything(use);
+		profile->plugins.verdicts_uncacheable |= bt_plugin_use_depends_on_anything(use);
 		profile->plugins.sees_pods |= use->plugin->sees_pods;
 	}
 }

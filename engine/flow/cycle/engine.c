@@ -101,7 +101,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 		return NULL;
 	}
 	if (bt_profile_runtimes_see_pods(&engine->runtimes) || claims_are_pods(&config->gates)) {
-		bt_nominated_pods_show(&engine->nominated);
+		bt_nominated_pods_attach(&engine->nominated);
 	}
 	bt_reserved_init(&engine->reserved, engine->cache,
 		bt_profile_runtimes_reserve_always(&engine->runtimes), options->releaser.release != NULL);
@@ -439,7 +439,7 @@ static bool stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
 
-	return bt_engine_stands_alone(engine, &cycle);
+	return bt_engine_is_uncacheable(engine, &cycle);
 }
 
 void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision)

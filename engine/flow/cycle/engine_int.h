@@ -72,10 +72,10 @@ static inline struct bt_cycle bt_engine_cycle_of(const struct bt_engine *engine,
 		.runtime = bt_profile_runtimes_find(&engine->runtimes, pod->signature->scheduler_name)};
 }
 
-/* Is the pod's verdict valid for it alone, and not for others of its kind? So it is when it was deleted, has
- * a nomination, has extenders, or claims (which know their owners and reservations, and time out), or a
- * plugin that does not declare its dependencies. */
-bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycle *cycle);
+/* Is the pod's verdict not valid for others of its kind? True when the pod was deleted, has a nomination, an
+ * extender, claims (which depend on owners, reservations and time), or a plugin that does not declare its
+ * dependencies. */
+bool bt_engine_is_uncacheable(const struct bt_engine *engine, const struct bt_cycle *cycle);
 
 /* The pod's traits that select plugins which do not evaluate nodes: enum bt_trait bits. */
 uint32_t bt_engine_traits(const struct bt_engine *engine, uint32_t pod_ix);

@@ -164,7 +164,7 @@ bool bt_engine_absent_begin(struct bt_engine *engine, uint32_t pod_ix)
 		return false;
 	}
 	/* A plan creates its counters from all pods, so they must exist before the trial. */
-	bt_nominated_pods_of(&engine->nominated, pod_ix);
+	bt_nominated_pods_set(&engine->nominated, pod_ix);
 	bt_prepare(plan, &engine->cache->view);
 	plan->idle_version = 0;
 	bt_ledger_try_begin(ledger, node_ix);
@@ -201,7 +201,7 @@ void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanatio
 	uint32_t use = explanation->evaluation.refused_by[visited];
 
 	BT_REQUIRE(use != BT_PASSED);
-	bt_nominated_pods_of(&engine->nominated, explanation->pod_ix);
+	bt_nominated_pods_set(&engine->nominated, explanation->pod_ix);
 	bt_evaluation_reject(explanation->plan, &engine->cache->view, &explanation->evaluation, visited,
 		&out_refusal->rejection, &out_refusal->text);
 	out_refusal->judge = use < BT_HOOKED ? explanation->plan->profile->uses[use].plugin : NULL;

@@ -39,7 +39,7 @@ void bt_kept_events_hold(struct bt_kept_events *kept, const struct bt_cluster_ev
 	}
 }
 
-void bt_kept_events_give_up(struct bt_kept_events *kept, const struct bt_node_desc *desc)
+void bt_kept_events_release(struct bt_kept_events *kept, const struct bt_node_desc *desc)
 {
 	if (!desc || !bt_queue_keeps_events(kept->queue)) {
 		bt_node_desc_defer(desc);

@@ -35,7 +35,7 @@ struct bt_name_refs *bt_kept_events_names(struct bt_kept_events *kept);
 void bt_kept_events_hold(struct bt_kept_events *kept, const struct bt_cluster_event_object *object);
 
 /* Drops a replaced node description (or NULL) once no event refers to it. */
-void bt_kept_events_give_up(struct bt_kept_events *kept, const struct bt_node_desc *desc);
+void bt_kept_events_release(struct bt_kept_events *kept, const struct bt_node_desc *desc);
 
 /* Frees everything: no event is kept any more. */
 void bt_kept_events_end(struct bt_kept_events *kept);

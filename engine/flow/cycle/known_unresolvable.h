@@ -11,7 +11,7 @@
 /* The versions that a refusal, its text, and PostFilter depend on, apart from the pod: usage, nodes,
  * nominations and pods that begin to be deleted, budgets, counters with namespaces, volumes, devices, the
  * members of a group that are in flight, PodGroups, and the node part. */
-struct bt_state_of_things {
+struct bt_engine_versions {
 	uint64_t journal_end, snapshot, changes, budgets, counting, storage, devices;
 	uint64_t group_cycle; /* 0: none is running */
 	uint64_t groups;      /* version: the groups' terms for their pods as victims */
@@ -21,11 +21,11 @@ struct bt_state_of_things {
 /*
  * The plugins that refused pods of a kind in that state, when preemption helped none of them.
  * Key: bt_queue_kind_key (signature, which names the profile; priority; preemptionPolicy). Only for pods with
- * bt_engine_stands_alone false. Ends: with any change of the state, with the retirement of signatures, and
+ * bt_engine_is_uncacheable false. Ends: with any change of the state, with the retirement of signatures, and
  * when there are KINDS_MAX of them.
  */
 struct bt_known_unresolvable {
-	struct bt_state_of_things when;
+	struct bt_engine_versions when;
 	bt_plugin_set unschedulable_plugins;
 	enum bt_preempt_outcome preempt;
 };

@@ -10,14 +10,14 @@
 
 /*
  * The text of the last refusal of a signature's pods.
- * Key: the signature's serial number, and the kind; 0, which matches no pod, if bt_engine_stands_alone is
+ * Key: the signature's serial number, and the kind; 0, which matches no pod, if bt_engine_is_uncacheable is
  * true. Ends: with any change of the state that the text describes.
  */
 struct bt_message {
 	struct bt_buf text;
 	uint64_t signature; /* serial number */
 	uint64_t kind;	    /* key of the kind */
-	struct bt_state_of_things when;
+	struct bt_engine_versions when;
 };
 
 void bt_messages_add(struct bt_messages *messages, uint32_t pod_ix, struct bt_buf *out_text)
@@ -43,9 +43,9 @@ struct bt_str bt_messages_of(struct bt_messages *messages, uint32_t pod_ix)
 	const struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
 	const struct bt_pod *pod = cycle.pod;
 	struct bt_message *message = message_of(messages, pod->signature->ix);
-	const struct bt_state_of_things now = bt_engine_state(engine);
+	const struct bt_engine_versions now = bt_engine_state(engine);
 	const uint64_t kind =
-		bt_engine_stands_alone(engine, &cycle) ? 0 : bt_queue_kind_key(bt_engine_kind_of(pod));
+		bt_engine_is_uncacheable(engine, &cycle) ? 0 : bt_queue_kind_key(bt_engine_kind_of(pod));
 
 	if (message->text.len == 0 || kind == 0 || message->signature != pod->signature->serial ||
 		message->kind != kind || memcmp(&message->when, &now, sizeof(now)) != 0) {

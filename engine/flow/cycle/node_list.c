@@ -12,7 +12,7 @@ void bt_node_list_fini(struct bt_node_list *list)
 {
 	bt_mem_free(list->live);
 	bt_mem_free(list->order);
-	bt_mem_free(list->turned);
+	bt_mem_free(list->rotated);
 }
 
 void bt_node_list_forget(struct bt_node_list *list)
@@ -21,7 +21,7 @@ void bt_node_list_forget(struct bt_node_list *list)
 	list->live = NULL;
 }
 
-BT_NOINLINE void bt_node_list_again(struct bt_node_list *list, const struct bt_snapshot *snapshot)
+BT_NOINLINE void bt_node_list_rebuild(struct bt_node_list *list, const struct bt_snapshot *snapshot)
 {
 	list->live = bt_mem_realloc(list->live, snapshot->node_n, sizeof(*list->live));
 	list->live_n = 0;
@@ -57,23 +57,23 @@ static const uint32_t *candidates_from(struct bt_node_list *list, const struct b
 	uint32_t n = plan->candidate_n;
 	bool also = also_ix != BT_NO_NODE;
 
-	if ((size_t)n + 1 > list->turned_cap) {
-		list->turned_cap = (size_t)n + 1;
-		list->turned = bt_mem_realloc(list->turned, list->turned_cap, sizeof(*list->turned));
+	if ((size_t)n + 1 > list->rotated_cap) {
+		list->rotated_cap = (size_t)n + 1;
+		list->rotated = bt_mem_realloc(list->rotated, list->rotated_cap, sizeof(*list->rotated));
 	}
 	uint32_t candidate_n = n;
 	n = 0;
 	for (uint32_t i = 0; i < candidate_n; i++) {
-		list->turned[n] = plan->candidates[(from + i) % candidate_n];
-		also &= list->turned[n] != also_ix;
-		n += bt_node_list_has(list, list->turned[n]);
+		list->rotated[n] = plan->candidates[(from + i) % candidate_n];
+		also &= list->rotated[n] != also_ix;
+		n += bt_node_list_has(list, list->rotated[n]);
 	}
 	if (also) {
-		list->turned[n++] = also_ix;
+		list->rotated[n++] = also_ix;
 	}
-	BT_INVARIANT(n <= list->turned_cap);
+	BT_INVARIANT(n <= list->rotated_cap);
 	*out_n = n;
-	return list->turned;
+	return list->rotated;
 }
 
 const uint32_t *bt_node_list_candidates(

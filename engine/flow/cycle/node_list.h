@@ -30,8 +30,8 @@ struct bt_node_list {
 	uint32_t next_start, last_start; /* where the next sample starts, and the last one did */
 	const struct bt_node_part *part; /* restricts the list; NULL: all nodes */
 	uint64_t part_n;		 /* parts created so far */
-	uint32_t *turned;		 /* scratch for a few nodes in another order */
-	size_t turned_cap;
+	uint32_t *rotated;		 /* scratch for a few nodes in another order */
+	size_t rotated_cap;
 };
 
 void bt_node_list_fini(struct bt_node_list *list);
@@ -40,13 +40,13 @@ void bt_node_list_fini(struct bt_node_list *list);
 void bt_node_list_forget(struct bt_node_list *list);
 
 /* Rebuilds the list for a changed snapshot. */
-void bt_node_list_again(struct bt_node_list *list, const struct bt_snapshot *snapshot);
+void bt_node_list_rebuild(struct bt_node_list *list, const struct bt_snapshot *snapshot);
 
 /* Updates the list for the snapshot. */
 static inline void bt_node_list_follow(struct bt_node_list *list, const struct bt_snapshot *snapshot)
 {
 	if (!list->live || list->live_version != snapshot->layout_version) {
-		bt_node_list_again(list, snapshot);
+		bt_node_list_rebuild(list, snapshot);
 	}
 }
 

@@ -92,24 +92,25 @@ void bt_nominated_pods_init(struct bt_nominated_pods *nominated, struct bt_cache
 		.cache = cache,
 		.queue = queue,
 		.gated_count = bt_release_has(release, BT_RULE_GATED_NOMINATIONS_COUNT),
-		.yields_to = {put_nominated, take_nominated, nominated},
+		.nominations_ahead = {put_nominated, take_nominated, nominated},
 		.pod_ix = BT_NO_POD,
 	};
 }
 
-void bt_nominated_pods_show(struct bt_nominated_pods *nominated)
+void bt_nominated_pods_attach(struct bt_nominated_pods *nominated)
 {
 	bt_ledger_show_pods(nominated->cache->ledger, &nominated->pod_ix);
 }
 
-void bt_nominated_pods_of(struct bt_nominated_pods *nominated, uint32_t pod_ix)
+void bt_nominated_pods_set(struct bt_nominated_pods *nominated, uint32_t pod_ix)
 {
 	nominated->pod_ix = pod_ix;
 }
 
-const struct bt_yields_to *bt_nominated_pods_begin(struct bt_nominated_pods *nominated, uint32_t pod_ix)
+const struct bt_nominations_ahead *bt_nominated_pods_begin(
+	struct bt_nominated_pods *nominated, uint32_t pod_ix)
 {
 	BT_REQUIRE_HOT(pod_ix != BT_NO_POD);
 	nominated->pod_ix = pod_ix;
-	return bt_ledger_may_yield(nominated->cache->ledger, pod_ix) ? &nominated->yields_to : NULL;
+	return bt_ledger_may_yield(nominated->cache->ledger, pod_ix) ? &nominated->nominations_ahead : NULL;
 }

@@ -15,7 +15,7 @@ struct bt_nominated_pods {
 	struct bt_cache *cache;	      /* init: */
 	const struct bt_queue *queue; /* init: */
 	bool gated_count;	      /* init: by the release's rule */
-	struct bt_yields_to yields_to;
+	struct bt_nominations_ahead nominations_ahead;
 	uint32_t pod_ix; /* the cycle's pod */
 };
 
@@ -24,19 +24,20 @@ void bt_nominated_pods_init(struct bt_nominated_pods *nominated, struct bt_cache
 	const struct bt_queue *queue, const struct bt_release *release);
 
 /* Gives plugins access to single pods, and to the cycle's pod. */
-void bt_nominated_pods_show(struct bt_nominated_pods *nominated);
+void bt_nominated_pods_attach(struct bt_nominated_pods *nominated);
 
 /* Sets the pod that is evaluated or explained from now on. */
-void bt_nominated_pods_of(struct bt_nominated_pods *nominated, uint32_t pod_ix);
+void bt_nominated_pods_set(struct bt_nominated_pods *nominated, uint32_t pod_ix);
 
-/* The pod that was evaluated last, or set so. */
+/* The pod that was set or evaluated last. */
 static inline uint32_t bt_nominated_pods_last(const struct bt_nominated_pods *nominated)
 {
 	return nominated->pod_ix;
 }
 
-/* The same. Returns: the nominations that it must fit with, or NULL. */
-const struct bt_yields_to *bt_nominated_pods_begin(struct bt_nominated_pods *nominated, uint32_t pod_ix);
+/* The same. Returns: the nominations that the pod must fit with, or NULL. */
+const struct bt_nominations_ahead *bt_nominated_pods_begin(
+	struct bt_nominated_pods *nominated, uint32_t pod_ix);
 
 /* Does a pod that enters the queue gated count on its nominated node? */
 static inline bool bt_nominated_pods_gated_count(const struct bt_nominated_pods *nominated)
@@ -44,8 +45,9 @@ static inline bool bt_nominated_pods_gated_count(const struct bt_nominated_pods 
 	return nominated->gated_count;
 }
 
-/* The nominations for the present pod, even if none affects it. */
-static inline const struct bt_yields_to *bt_nominated_pods_yields(const struct bt_nominated_pods *nominated)
+/* The nominations ahead of the current pod, even if none affects it. */
+static inline const struct bt_nominations_ahead *bt_nominated_pods_ahead(
+	const struct bt_nominated_pods *nominated)
 {
-	return &nominated->yields_to;
+	return &nominated->nominations_ahead;
 }

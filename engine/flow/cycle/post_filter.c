@@ -186,7 +186,7 @@ const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engi
 	return bt_extender_calls_binder(engine->extend, pod_ix);
 }
 
-bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycle *cycle)
+bool bt_engine_is_uncacheable(const struct bt_engine *engine, const struct bt_cycle *cycle)
 {
 	const struct bt_pod *pod = cycle->pod;
 	bool special = pod->signature->extended_n && engine->cache->view.devices->special_n;
@@ -194,15 +194,15 @@ bool bt_engine_stands_alone(const struct bt_engine *engine, const struct bt_cycl
 	return pod->detached || bt_engine_resizes(pod) || pod->nominated_ix != BT_NO_NODE ||
 	       pod->status_node != BT_NAME_NONE || pod->signature->claim_n || special ||
 	       bt_extender_calls_interested(engine->extend, cycle->pod_ix) ||
-	       (cycle->runtime && cycle->runtime->profile.plugins.verdicts_stand_alone);
+	       (cycle->runtime && cycle->runtime->profile.plugins.verdicts_uncacheable);
 }
 
-struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
+struct bt_engine_versions bt_engine_state(const struct bt_engine *engine)
 {
 	const struct bt_view *view = &engine->cache->view;
 	const struct bt_node_part *part = bt_node_list_part(&engine->nodes);
 
-	return (struct bt_state_of_things){view->usage->journal_end, view->snapshot->version,
+	return (struct bt_engine_versions){view->usage->journal_end, view->snapshot->version,
 		bt_ledger_change_n(engine->cache->ledger), engine->cache->budgets.version,
 		view->counting->version, view->storage->version, view->devices->version,
 		bt_group_cycle_number(&engine->group_cycle), bt_pod_groups_version(&engine->groups),
@@ -303,7 +303,7 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 	};
 }
 
-/* PostFilter's time stands for the search's. Source: Evaluator.evaluate, observeVictims, v1.37.2. */
+/* PostFilter's time is recorded as the search's. Source: Evaluator.evaluate, observeVictims, v1.37.2. */
 static void note_preemption(struct bt_engine *engine, int64_t took_ns)
 {
 	const struct bt_preemption *preemption = &engine->post.preemption;
@@ -418,7 +418,7 @@ static void thaw(struct bt_engine *engine)
 	struct bt_post_filter *post = &engine->post;
 
 	if (bt_volumes_is_retaining(engine->cache->volumes)) {
-		bt_volumes_retain_no_more(engine->cache->volumes);
+		bt_volumes_end_retaining(engine->cache->volumes);
 	}
 	if (!post->frozen) {
 		BT_INVARIANT(post->missed_n == 0);
@@ -428,7 +428,7 @@ static void thaw(struct bt_engine *engine)
 	bt_snapshot_thaw(engine->cache->snapshot);
 	for (size_t i = 0; i < post->missed_n; i++) {
 		bt_cache_adopt_node(engine->cache, &post->missed[i]);
-		bt_kept_events_give_up(&engine->kept_events, post->missed[i].old);
+		bt_kept_events_release(&engine->kept_events, post->missed[i].old);
 	}
 	post->missed_n = 0;
 	bt_ledger_thaw(engine->cache->ledger);
@@ -439,7 +439,7 @@ static void run_post_filter(struct bt_engine *engine)
 {
 	struct bt_post_filter *post = &engine->post;
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, post->cycle.pod_ix);
-	const struct bt_state_of_things now = bt_engine_state(engine);
+	const struct bt_engine_versions now = bt_engine_state(engine);
 	bool same = memcmp(&post->when, &now, sizeof(now)) == 0;
 
 	BT_INVARIANT(post->due && !post->ran && post->cycle.plan);
@@ -458,7 +458,7 @@ static void run_post_filter(struct bt_engine *engine)
 	}
 	/* Otherwise the plugins refused the pod in another state than the outcome's. */
 	if (same && post->outcome != BT_PREEMPT_FOUND && pod->signature == post->cycle.plan->signature &&
-		!bt_engine_stands_alone(engine, &post->cycle)) {
+		!bt_engine_is_uncacheable(engine, &post->cycle)) {
 		*bt_known_unresolvables_of(&post->known_kinds, bt_queue_kind_key(bt_engine_kind_of(pod))) =
 			(struct bt_known_unresolvable){now, post->unschedulable_plugins, post->outcome};
 	}
@@ -499,7 +499,7 @@ void bt_engine_adopt_node(struct bt_engine *engine, struct bt_delta *delta)
 		post->missed[post->missed_n++] = delta->node;
 	} else {
 		bt_ingest_adopt(engine->cache, delta);
-		bt_kept_events_give_up(&engine->kept_events, delta->node.old);
+		bt_kept_events_release(&engine->kept_events, delta->node.old);
 	}
 	delta->node.old = NULL;
 }
@@ -552,7 +552,8 @@ BT_NOINLINE void bt_engine_refuse(
 	post->when = bt_engine_state(engine);
 	post->cycle = *cycle;
 	post->due = true;
-	post->known = !cycle->runtime->profile.post_filter_always && !bt_engine_stands_alone(engine, cycle) &&
+	post->known = !cycle->runtime->profile.post_filter_always &&
+		      !bt_engine_is_uncacheable(engine, cycle) &&
 		      memcmp(&unresolvable->when, &post->when, sizeof(post->when)) == 0;
 	post->known_outcome = unresolvable->preempt;
 	if (post->known) {

@@ -30,7 +30,7 @@ struct bt_post_filter {
 	bool ran;    /* preemption is its result */
 	bool listed; /* the nodes that preemption may help are listed */
 	bool known;  /* its result was known at the start, and still is if the state is unchanged */
-	struct bt_state_of_things when; /* as of the cycle's start */
+	struct bt_engine_versions when; /* as of the cycle's start */
 	struct bt_cycle cycle;		/* the cycle that refused the pod */
 	bt_plugin_set unschedulable_plugins;
 	enum bt_preempt_outcome outcome, known_outcome;
@@ -71,7 +71,7 @@ void bt_post_filter_forget_slots(struct bt_post_filter *post);
 int64_t bt_post_filter_took(struct bt_post_filter *post);
 
 /* The present versions of the cluster state. */
-struct bt_state_of_things bt_engine_state(const struct bt_engine *engine);
+struct bt_engine_versions bt_engine_state(const struct bt_engine *engine);
 
 /* Resets PostFilter's state for a new cycle. */
 void bt_engine_post_filter_begin(struct bt_engine *engine);

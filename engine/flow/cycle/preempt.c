@@ -837,7 +837,7 @@ static void note_refusal(struct bt_preempt_notes *notes, uint32_t node_ix, uint3
 static void note_node(struct preempt_search *s, struct bt_preempt_notes *notes, uint32_t node_ix)
 {
 	const struct bt_preempt_request *r = s->request;
-	const struct bt_yields_to *nominations = r->evaluation->nominations;
+	const struct bt_nominations_ahead *nominations = r->evaluation->nominations;
 	struct bt_rejection rejection;
 	const char *error = NULL;
 	uint32_t by = BT_PASSED;

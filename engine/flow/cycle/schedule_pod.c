@@ -48,7 +48,8 @@ static BT_NOINLINE void begin_devices(struct bt_engine *engine, const struct bt_
 	bt_devices_share(devices, claim_scope(engine, pod));
 }
 
-const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, const struct bt_cycle *cycle)
+const struct bt_nominations_ahead *bt_engine_nominations_of(
+	struct bt_engine *engine, const struct bt_cycle *cycle)
 {
 	bt_reserved_begin(&engine->reserved);
 	if (cycle->pod->signature->claim_n || cycle->pod->signature->extended_n) {
@@ -127,7 +128,7 @@ static BT_NOINLINE bool pick_yielding(
 		return false;
 	}
 	struct bt_plan *yielding = bt_planner_yielding(cycle->runtime->planner, cycle->plan,
-		bt_nominated_pods_yields(&engine->nominated), pod->priority);
+		bt_nominated_pods_ahead(&engine->nominated), pod->priority);
 	return bt_plan_pick(yielding, &engine->cache->view, tie_start(engine, cycle), out_node_ix);
 }
 
@@ -232,7 +233,7 @@ uint32_t bt_engine_schedule_pod(
 {
 	struct bt_plan *plan = cycle->plan;
 	uint32_t limit = UINT32_MAX, node_ix;
-	const struct bt_yields_to *nominations = bt_engine_nominations_of(engine, cycle);
+	const struct bt_nominations_ahead *nominations = bt_engine_nominations_of(engine, cycle);
 
 	BT_REQUIRE_HOT(plan && plan->signature == cycle->signature);
 	*out_outcome = BT_REFUSED;
@@ -347,7 +348,7 @@ bool bt_engine_fits_on(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_
 
 	cycle.plan = *out_plan = bt_planner_plan(cycle.runtime->planner, cycle.signature);
 	engine->schedule.evaluated = false;
-	const struct bt_yields_to *nominations = bt_engine_nominations_of(engine, &cycle);
+	const struct bt_nominations_ahead *nominations = bt_engine_nominations_of(engine, &cycle);
 	(void)bt_prepare(cycle.plan, &engine->cache->view);
 	if (cycle.plan->refusal || cycle.plan->pre_filter_error) {
 		return false;

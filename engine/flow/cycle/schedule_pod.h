@@ -50,7 +50,8 @@ void bt_engine_evaluate_once(struct bt_engine *engine, const struct bt_cycle *cy
 void bt_engine_nominations_again(struct bt_engine *engine, const struct bt_cycle *cycle);
 
 /* Prepares to evaluate a pod. Returns: the nominations that it must fit with, or NULL. */
-const struct bt_yields_to *bt_engine_nominations_of(struct bt_engine *engine, const struct bt_cycle *cycle);
+const struct bt_nominations_ahead *bt_engine_nominations_of(
+	struct bt_engine *engine, const struct bt_cycle *cycle);
 
 /* Evaluates every node that PreFilter has left; and also_ix (or BT_NO_NODE), which has refused the pod
  * already and whose reason counts even outside them. */

@@ -113,7 +113,7 @@ static void restore_numbers(struct bt_engine *engine, const struct bt_transactio
 	bt_schedule_pod_set_counts(&engine->schedule, &level->decided);
 	engine->transactions.copy_n = level->copy_n;
 	bt_node_list_rewind(&engine->nodes, level->next_start);
-	bt_nominated_pods_of(&engine->nominated, level->last_pod_ix);
+	bt_nominated_pods_set(&engine->nominated, level->last_pod_ix);
 	if (!level->has_order) {
 		bt_snapshot_forget_order(engine->cache->snapshot);
 	}

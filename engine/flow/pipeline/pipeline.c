@@ -25,20 +25,20 @@ static const char *name_of(struct bt_pipeline *p, const char *what, uint32_t a, 
 
 static void make_source(struct bt_pipeline *p, uint32_t ix)
 {
-	struct bt_source_lane *runtime = &p->sources[ix];
+	struct bt_source_queues *queues = &p->sources[ix];
 	uint32_t thread_n = p->limits.ingest_threads;
 
-	bt_ring_init(&runtime->spent, p->limits.spent, sizeof(struct bt_watch_event *),
-		name_of(p, "spent", ix, 0));
-	runtime->feeds = bt_mem_column(thread_n, sizeof(*runtime->feeds));
-	runtime->deltas = bt_mem_column(thread_n, sizeof(*runtime->deltas));
+	bt_ring_init(
+		&queues->spent, p->limits.spent, sizeof(struct bt_watch_event *), name_of(p, "spent", ix, 0));
+	queues->feeds = bt_mem_column(thread_n, sizeof(*queues->feeds));
+	queues->deltas = bt_mem_column(thread_n, sizeof(*queues->deltas));
 	for (uint32_t j = 0; j < thread_n; j++) {
-		bt_ring_init(&runtime->feeds[j], p->limits.feed, sizeof(struct bt_watch_event *),
+		bt_ring_init(&queues->feeds[j], p->limits.feed, sizeof(struct bt_watch_event *),
 			name_of(p, "feed", ix, j));
-		bt_ring_wake_by(&runtime->feeds[j], bt_pipeline_park(p, &p->ingests[j].park));
-		bt_ring_init(&runtime->deltas[j], p->limits.delta, sizeof(struct bt_watch_event *),
+		bt_ring_wake_by(&queues->feeds[j], bt_pipeline_park(p, &p->ingests[j].park));
+		bt_ring_init(&queues->deltas[j], p->limits.delta, sizeof(struct bt_watch_event *),
 			name_of(p, "delta", ix, j));
-		bt_ring_wake_by(&runtime->deltas[j], bt_pipeline_park(p, &p->publish_park));
+		bt_ring_wake_by(&queues->deltas[j], bt_pipeline_park(p, &p->publish_park));
 	}
 }
 
@@ -175,7 +175,7 @@ struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
 	bt_lock_init(&p->visit_lock);
 	bt_bind_requests_init(p);
 	make_rings(p);
-	bt_crews_init(p);
+	bt_stage_threads_init(p);
 	if (!make_team(p, errors) || !make_engine(p, config, errors)) {
 		bt_pipeline_destroy(p);
 		return NULL;
@@ -250,7 +250,7 @@ void bt_pipeline_destroy(struct bt_pipeline *p)
 	}
 	BT_REQUIRE(!bt_pipeline_runs(p));
 	free_rings(p);
-	bt_crews_fini(p);
+	bt_stage_threads_fini(p);
 	bt_bind_requests_fini(p);
 	bt_version_filter_fini(&p->version_filter);
 	bt_scheduling_cycle_fini(&p->cycle);
@@ -284,8 +284,8 @@ enum bt_status bt_pipeline_feed(
 {
 	BT_REQUIRE_HOT(watch_event && *watch_event);
 	BT_REQUIRE(source < p->limits.sources);
-	struct bt_source_lane *runtime = &p->sources[source];
-	struct bt_ring *ring = &runtime->feeds[bt_pipeline_ingest_of(p, runtime->fed_n)];
+	struct bt_source_queues *queues = &p->sources[source];
+	struct bt_ring *ring = &queues->feeds[bt_pipeline_ingest_of(p, queues->fed_n)];
 
 	if (bt_load_acquire(&p->ending)) {
 		return BT_CONFLICT;
@@ -294,7 +294,7 @@ enum bt_status bt_pipeline_feed(
 		return BT_NO_MEMORY;
 	}
 	(*watch_event)->source = source;
-	(*watch_event)->sequence = runtime->fed_n;
+	(*watch_event)->sequence = queues->fed_n;
 	(*watch_event)->border_ns = bt_stage_latency_now(bt_pipeline_schedule_stages(p));
 	BT_TESTPOINT("pipeline.feed");
 	bool pushed = bt_load_acquire(&p->started) ? bt_ring_push(ring, watch_event, timeout_ns)
@@ -302,7 +302,7 @@ enum bt_status bt_pipeline_feed(
 	if (!pushed) {
 		return bt_load_acquire(&p->ending) ? BT_CONFLICT : BT_FULL;
 	}
-	runtime->fed_n++;
+	queues->fed_n++;
 	*watch_event = NULL;
 	return BT_OK;
 }
@@ -339,9 +339,9 @@ static void ingest_run(struct bt_pipeline *p, uint32_t thread, struct bt_watch_e
 }
 
 /* Interns watch events of a source while the ring behind has room. */
-static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *runtime, uint32_t thread)
+static bool ingest_source(struct bt_pipeline *p, struct bt_source_queues *queues, uint32_t thread)
 {
-	struct bt_ring *feed = &runtime->feeds[thread], *delta = &runtime->deltas[thread];
+	struct bt_ring *feed = &queues->feeds[thread], *delta = &queues->deltas[thread];
 	struct bt_watch_event *run[BT_RUN];
 	uint32_t done_n = 0, n;
 
@@ -376,17 +376,17 @@ bool bt_pipeline_ingest_step(struct bt_pipeline *p, uint32_t thread)
 
 /* Pops the next events of a source in feed order, at most one run. Returns: how many. */
 static uint32_t next_of(
-	struct bt_pipeline *p, struct bt_source_lane *runtime, struct bt_watch_event **out, uint32_t n)
+	struct bt_pipeline *p, struct bt_source_queues *queues, struct bt_watch_event **out, uint32_t n)
 {
-	uint32_t thread = bt_pipeline_ingest_of(p, runtime->published_n);
-	uint32_t left = p->limits.run - (uint32_t)(runtime->published_n % p->limits.run);
+	uint32_t thread = bt_pipeline_ingest_of(p, queues->published_n);
+	uint32_t left = p->limits.run - (uint32_t)(queues->published_n % p->limits.run);
 
-	n = bt_ring_try_pop_n(&runtime->deltas[thread], out, n < left ? n : left);
+	n = bt_ring_try_pop_n(&queues->deltas[thread], out, n < left ? n : left);
 	if (n) {
-		BT_INVARIANT(out[0]->sequence == runtime->published_n);
+		BT_INVARIANT(out[0]->sequence == queues->published_n);
 		BT_INVARIANT(n <= left);
-		runtime->published_n += n;
-		bt_pipeline_wake_producer(&runtime->deltas[thread], n, &p->ingests[thread].park);
+		queues->published_n += n;
+		bt_pipeline_wake_producer(&queues->deltas[thread], n, &p->ingests[thread].park);
 	}
 	return n;
 }
@@ -595,8 +595,8 @@ bool bt_pipeline_step(struct bt_pipeline *p)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < p->crew_n; i++) {
-		any |= p->crews[i].step(p, p->crews[i].ix);
+	for (uint32_t i = 0; i < p->stage_thread_n; i++) {
+		any |= p->stage_threads[i].step(p, p->stage_threads[i].ix);
 	}
 	return any;
 }

@@ -145,7 +145,7 @@ struct bt_bind_request {
 	/* Of an eviction: the preemptor. Of a release: the ResourceClaim that makes the pod unschedulable. */
 	struct bt_pod_ref other;
 	/* Of an eviction: the PodGroup that preempts; an empty name: the pod preempts. Of a release: the
-	 * PodGroup whose reservation goes, too; or an empty name. */
+	 * PodGroup whose reservation is removed, too; or an empty name. */
 	struct bt_pod_ref group;
 	bool for_tree;	 /* that is a CompositePodGroup, with all groups below it */
 	bool deletes;	 /* of a release: delete the claim */
@@ -155,8 +155,7 @@ struct bt_bind_request {
 	 * Source: prepareCandidateAsync, v1.36.3. */
 	uint64_t preemption;
 	uint32_t after_n;
-	/* Of a binding: the PreBind writes that precede it (engine/flow/cycle/prebind_writes.h says how, and
-	 * what happens when one fails). */
+	/* Of a binding: the PreBind writes that precede it (engine/flow/cycle/prebind_writes.h). */
 	const struct bt_bind_request_volume *volumes;
 	const struct bt_bind_request_claim *claims;
 	const struct bt_node_claim_object *node_claims;
@@ -214,7 +213,7 @@ struct bt_pipeline_step_driver {
 	 * scheduling thread; inline, the caller of the step. */
 	bool (*step)(void *context, struct bt_pipeline *pipeline);
 	/* Time until the next step has work, unless something arrives earlier. Context: as step. */
-	int64_t (*nap_ns)(void *context);
+	int64_t (*sleep_ns)(void *context);
 	/* Has it finished? Draining waits for that. Context: as step. */
 	bool (*is_over)(void *context);
 	void *context;
@@ -224,7 +223,7 @@ struct bt_pipeline_step_driver {
 
 struct bt_pipeline_options {
 	struct bt_limits limits;
-	/* Seed, clock, order, sampling and memory as of any engine. The clock is read once per step of the
+	/* Seed, clock, order, sampling and memory as for any engine. The clock is read once per step of the
 	 * scheduling thread, and never goes back; with a step driver only its presence matters. The
 	 * pipeline sets binder, stages, team, and without a step driver evictor and releaser, and ignores
 	 * those given. */
@@ -317,7 +316,7 @@ const struct bt_watch_event *bt_pipeline_next_event(struct bt_pipeline *pipeline
  * BT_WATCH_EVENT_SYNCED. Owns: bt_pipeline_end_event. */
 enum bt_status bt_pipeline_take_event(
 	struct bt_pipeline *pipeline, struct bt_watch_event **out_event, struct bt_taken *out_taken);
-void bt_pipeline_give_up_event(struct bt_pipeline *pipeline);
+void bt_pipeline_drop_event(struct bt_pipeline *pipeline);
 
 /* A watch event is processed: returns it to its source for reuse. */
 void bt_pipeline_end_event(struct bt_pipeline *pipeline, struct bt_watch_event *watch_event);
@@ -345,7 +344,7 @@ void bt_pipeline_remove_pod(struct bt_pipeline *pipeline, uint32_t pod_ix);
  * Applies an object that is not fed: all of its stages at once. The caller keeps the object.
  * Context: no thread runs. Returns: as bt_engine_take_delta.
  */
-enum bt_status bt_pipeline_show(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind,
+enum bt_status bt_pipeline_apply_object(struct bt_pipeline *pipeline, enum bt_watch_event_kind kind,
 	const struct bt_object *object, struct bt_taken *out_taken);
 
 /* Runs every step once. */

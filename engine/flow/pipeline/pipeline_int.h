@@ -121,7 +121,7 @@ struct bt_bind_requests {
 /* ---- the pipeline ---- */
 
 /* A thread and its step. */
-struct bt_crew {
+struct bt_stage_thread {
 	struct bt_pipeline *pipeline;
 	char name[BT_THREAD_NAME_BYTES];
 	bool (*step)(struct bt_pipeline *p, uint32_t ix); /* init: */
@@ -130,7 +130,7 @@ struct bt_crew {
 	struct bt_eventcount *park; /* where it sleeps */
 	struct bt_thread *thread;
 	struct bt_stage_latency *stages; /* init: its measurements, or NULL */
-	_Atomic uint32_t state;	  /* enum bt_pipeline_thread_state; owner: the thread; EDGE crew.ended */
+	_Atomic uint32_t state;	  /* enum bt_pipeline_thread_state; owner: the thread; EDGE stage.ended */
 	_Atomic uint64_t step_n;  /* owner: the thread; anyone reads, relaxed */
 	_Atomic int64_t began_ns; /* the same: start of its step, monotonic clock */
 };
@@ -139,7 +139,7 @@ struct bt_crew {
 #define BT_RUN BT_LIMITS_RUN
 
 /* State that a source and its stages share. */
-struct bt_source_lane {
+struct bt_source_queues {
 	struct bt_ring *feeds;	/* by ingestion thread, in rotation: limits.run watch events each */
 	struct bt_ring *deltas; /* the same */
 	struct bt_ring spent;	/* processed watch events, for reuse */
@@ -184,11 +184,12 @@ struct bt_pipeline {
 	struct bt_pipeline_options options; /* init: */
 	struct bt_limits limits;	    /* init: */
 	struct bt_arena arena;		    /* names */
-	struct bt_source_lane *sources;
+	struct bt_source_queues *sources;
 	struct bt_ingest_lane *ingests;
 	struct bt_binder_lane *binders;
-	struct bt_crew *crews; /* ingestion threads, the publisher, the scheduling thread, binder threads */
-	uint32_t crew_n;
+	struct bt_stage_thread
+		*stage_threads; /* ingestion threads, the publisher, the scheduling thread, binder threads */
+	uint32_t stage_thread_n;
 	struct bt_ring inbox;
 	struct bt_eventcount publish_park, schedule_park;
 	struct bt_eventcount end_park; /* where bt_pipeline_stop sleeps */
@@ -351,7 +352,7 @@ static inline uint32_t bt_pipeline_ingest_of(const struct bt_pipeline *p, uint64
 	return (uint32_t)(sequence / p->limits.run % p->limits.ingest_threads);
 }
 
-/* Where a crew with the eventcount `own` sleeps: all share one when one thread runs them. */
+/* Where a stage with the eventcount `own` sleeps: all share one when one thread runs them. */
 static inline struct bt_eventcount *bt_pipeline_park(struct bt_pipeline *p, struct bt_eventcount *own)
 {
 	return p->options.one_thread ? &p->schedule_park : own;
@@ -394,8 +395,8 @@ int64_t bt_pipeline_next_ns(const struct bt_pipeline *p);
 
 /* ---- threads.c ---- */
 
-void bt_crews_init(struct bt_pipeline *p);
-void bt_crews_fini(struct bt_pipeline *p);
+void bt_stage_threads_init(struct bt_pipeline *p);
+void bt_stage_threads_fini(struct bt_pipeline *p);
 bool bt_pipeline_runs(const struct bt_pipeline *p);
 
 /* The thread's measurements, or NULL. */

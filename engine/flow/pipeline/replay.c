@@ -179,7 +179,7 @@ static enum bt_status show_object(
 	bool decoded = codec->decode(codec->context, record->body, &arena, &object, &r->error);
 	if (decoded) {
 		r->error.len = before;
-		(void)bt_pipeline_show(
+		(void)bt_pipeline_apply_object(
 			r->pipeline, kind, &object, &taken); /* succeeds or fails as when it was recorded */
 	}
 	bt_arena_fini(&arena);

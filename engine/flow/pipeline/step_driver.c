@@ -30,7 +30,7 @@ enum bt_status bt_pipeline_take_event(
 	return status;
 }
 
-void bt_pipeline_give_up_event(struct bt_pipeline *p)
+void bt_pipeline_drop_event(struct bt_pipeline *p)
 {
 	struct bt_watch_event *watch_event = next(p);
 
@@ -91,7 +91,7 @@ void bt_pipeline_remove_pod(struct bt_pipeline *p, uint32_t pod_ix)
 	bt_engine_delete_pod(p->engine, pod_ix);
 }
 
-enum bt_status bt_pipeline_show(struct bt_pipeline *p, enum bt_watch_event_kind kind,
+enum bt_status bt_pipeline_apply_object(struct bt_pipeline *p, enum bt_watch_event_kind kind,
 	const struct bt_object *object, struct bt_taken *out_taken)
 {
 	struct bt_cache *cache = bt_engine_cache(p->engine);

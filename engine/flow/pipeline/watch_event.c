@@ -32,19 +32,19 @@ void bt_watch_event_destroy(struct bt_watch_event *watch_event)
 
 /* The next event to reuse, or NULL. Prefetches the one after it, whose cache lines are in other threads'
  * caches. */
-static struct bt_watch_event *next_spare(struct bt_source_lane *runtime)
+static struct bt_watch_event *next_spare(struct bt_source_queues *source)
 {
-	if (runtime->spare_first == runtime->spare_n) {
-		runtime->spare_first = 0;
-		runtime->spare_n = bt_ring_try_pop_n(&runtime->spent, runtime->spares, BT_RUN);
+	if (source->spare_first == source->spare_n) {
+		source->spare_first = 0;
+		source->spare_n = bt_ring_try_pop_n(&source->spent, source->spares, BT_RUN);
 	}
-	if (runtime->spare_first == runtime->spare_n) {
+	if (source->spare_first == source->spare_n) {
 		return NULL;
 	}
-	struct bt_watch_event *watch_event = runtime->spares[runtime->spare_first++];
-	for (size_t at = 0; runtime->spare_first < runtime->spare_n && at < sizeof(*watch_event);
+	struct bt_watch_event *watch_event = source->spares[source->spare_first++];
+	for (size_t at = 0; source->spare_first < source->spare_n && at < sizeof(*watch_event);
 		at += BT_CACHELINE) {
-		__builtin_prefetch((char *)runtime->spares[runtime->spare_first] + at, 1);
+		__builtin_prefetch((char *)source->spares[source->spare_first] + at, 1);
 	}
 	return watch_event;
 }

@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bt_requirement_object items[REQUIREMENTS_MAX];
 	struct bt_requirement_object_list list = {items, 0};
 	struct bt_intern *intern = bt_intern_create();
-	struct bt_name_refs held = bt_name_refs_keep(intern);
+	struct bt_name_refs held = bt_name_refs_pinned(intern);
 	struct bt_arena arena = {0};
 
 	for (size_t at = 0; at < size && list.n < REQUIREMENTS_MAX; list.n++) {

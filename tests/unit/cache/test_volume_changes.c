@@ -190,7 +190,7 @@ static void a_copied_record_stays_valid_while_it_is_retained(void **state)
 	assert_true(bt_str_is(bt_intern_str(intern, copy.labels.items[0].key), "key-7"));
 	go(f, 8);
 	assert_true(bt_intern_count(intern) > name_n);
-	bt_volumes_retain_no_more(f->cache->volumes);
+	bt_volumes_end_retaining(f->cache->volumes);
 	assert_int_equal(bt_intern_count(intern), name_n);
 }
 

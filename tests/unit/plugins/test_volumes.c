@@ -510,7 +510,7 @@ static void claims_and_volumes_to_bind_stay_as_pre_filter_found_them(void **stat
 	assert_true(passes(&subject, a));
 	assert_refused(&subject, b, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't find available persistent volumes to bind");
-	bt_volumes_retain_no_more(f->cache->volumes);
+	bt_volumes_end_retaining(f->cache->volumes);
 }
 
 static void provisioners_and_bound_volumes_are_looked_up_again(void **state)
@@ -542,7 +542,7 @@ static void provisioners_and_bound_volumes_are_looked_up_again(void **state)
 	look_up_again(&bound);
 	assert_refused(&bound, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't match PersistentVolume's node affinity");
-	bt_volumes_retain_no_more(f->cache->volumes);
+	bt_volumes_end_retaining(f->cache->volumes);
 }
 
 static void zones_are_looked_up_again_by_a_profile_without_pre_filter(void **state)
@@ -567,7 +567,7 @@ static void zones_are_looked_up_again_by_a_profile_without_pre_filter(void **sta
 	assert_true(passes(&kept, node));
 	assert_refused(
 		&rereading, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "persistentvolume \"p\" not found");
-	bt_volumes_retain_no_more(f->cache->volumes);
+	bt_volumes_end_retaining(f->cache->volumes);
 }
 
 static void counted_volumes_are_looked_up_again(void **state)
@@ -590,7 +590,7 @@ static void counted_volumes_are_looked_up_again(void **state)
 	look_up_again(&subject);
 	assert_refused(&subject, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"looking up PVC default/a: persistentvolumeclaim \"a\" not found");
-	bt_volumes_retain_no_more(f->cache->volumes);
+	bt_volumes_end_retaining(f->cache->volumes);
 }
 
 /* ---- NodeDeclaredFeatures ---- */

@@ -94,7 +94,7 @@ bool bt_lease_is_held(const struct bt_lease *lease)
 	return steady_ns(lease) < bt_load_relaxed(&lease->held_until_ns);
 }
 
-bool bt_lease_is_well(const struct bt_lease *lease, int64_t tolerance_ns)
+bool bt_lease_is_healthy(const struct bt_lease *lease, int64_t tolerance_ns)
 {
 	int64_t renewed_ns = bt_load_relaxed(&lease->renewed_ns);
 

@@ -46,7 +46,7 @@ void bt_lease_destroy(struct bt_lease *lease, int64_t limit_ns);
 
 /* Health check. False when this leader has not renewed the lease for its duration plus tolerance_ns: it
  * should have stopped long before. Source: client-go's LeaderElector.Check, v0.36.3. Context: any thread. */
-bool bt_lease_is_well(const struct bt_lease *lease, int64_t tolerance_ns);
+bool bt_lease_is_healthy(const struct bt_lease *lease, int64_t tolerance_ns);
 
 /* Number of optimistic renewals (written without a read before) that had to be repeated. Context: any
  * thread. */

@@ -89,7 +89,7 @@ static bool lease_is_well(void *context)
 	struct bt_scheduler *s = context;
 
 	bt_lock_acquire(&s->lease_lock);
-	bool well = !s->lease || bt_lease_is_well(s->lease, LEASE_TOLERANCE_NS);
+	bool well = !s->lease || bt_lease_is_healthy(s->lease, LEASE_TOLERANCE_NS);
 	bt_lock_release(&s->lease_lock);
 	return well;
 }

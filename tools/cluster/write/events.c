@@ -22,7 +22,7 @@
 /* Approximate overhead of a name, in allocator and table. */
 #define NAME_BYTES 64
 /* Kept events that are examined for an unneeded one, before a waiting one is dropped. */
-#define LOOKS 32
+#define SPINS 32
 /* Limit of ops: more than the writer's window ever allows in flight. */
 #define OPS_MAX 256
 /* While bindings wait no event is sent, so that the server can serve bindings. After waiting this long, an
@@ -362,7 +362,7 @@ static bool drop_oldest(struct bt_event_recorder *events)
 /* Drops an event that was written and is kept for a series: if it recurs, it is a new one. */
 static bool forget_one(struct bt_event_recorder *events)
 {
-	for (int i = 0; i < LOOKS && events->n; i++) {
+	for (int i = 0; i < SPINS && events->n; i++) {
 		size_t at = events->hand++ % events->n;
 		const struct bt_sent_event *event = events->kept[at];
 

@@ -518,7 +518,7 @@ static struct reach reach_of(
 	bt_buf_printf(&text, "{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"labels\":%.*s}}",
 		BT_STR_ARG(labels_text));
 	struct bt_intern *intern = bt_intern_create();
-	struct bt_name_refs held = bt_name_refs_keep(intern);
+	struct bt_name_refs held = bt_name_refs_pinned(intern);
 	struct bt_arena arena = {.first = NULL};
 	struct bt_pv pv;
 	struct reach reach = {.reached = read_object(writer, bt_buf_view(&text), BT_KIND_NODE, node)};

@@ -55,7 +55,7 @@ static struct bt_name_refs names(struct bt_claims *claims)
 	if (!claims->intern) {
 		claims->intern = bt_intern_create();
 	}
-	return bt_name_refs_keep(claims->intern);
+	return bt_name_refs_pinned(claims->intern);
 }
 
 void bt_claims_fini(struct bt_claims *claims)

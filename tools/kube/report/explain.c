@@ -242,7 +242,7 @@ void bt_report_explain_mark(struct bt_emit *emit, struct bt_engine *engine, bt_e
 	close_explainer(&e);
 }
 
-void bt_report_explain_fate(struct bt_emit *emit, const struct bt_report_fate *fate, bool heads)
+void bt_report_explain_verdict(struct bt_emit *emit, const struct bt_report_verdict *fate, bool heads)
 {
 	struct explainer e = {.emit = emit, .numbered = true};
 

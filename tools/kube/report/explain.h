@@ -24,9 +24,9 @@ bt_emit_row *bt_report_explain_attempt(
 void bt_report_explain_mark(struct bt_emit *emit, struct bt_engine *engine, bt_emit_row *first,
 	uint32_t pod_ix, uint32_t node_ix, const char *mark);
 
-/* A row for a pod of which there are no nodes to show; heads: it is the first one of these. */
-struct bt_report_fate {
+/* The row of a pod without rows of nodes. heads: it is the first such row, and gets the heading. */
+struct bt_report_verdict {
 	struct bt_str pod;
 	const char *verdict, *plugin, *reason;
 };
-void bt_report_explain_fate(struct bt_emit *emit, const struct bt_report_fate *fate, bool heads);
+void bt_report_explain_verdict(struct bt_emit *emit, const struct bt_report_verdict *fate, bool heads);

@@ -17,7 +17,7 @@
 #include "tools/kube/objects/feeder.h"
 #include "tools/libberth/lib/lib_int.h"
 
-#define NAP_NS INT64_C(1000000)
+#define SLEEP_NS INT64_C(1000000)
 
 enum source { FEEDERS = 0, EVICTORS, SOURCE_N };
 
@@ -406,7 +406,7 @@ void bt_lib_threads_finish_admission(struct bt_lib *lib)
 	}
 	/* Pods of DaemonSets depend on all nodes, so waits until they are applied. */
 	while (!all_is_taken(t) && !bt_load_acquire(&lib->stopped)) {
-		bt_eventcount_wait(&lib->park, bt_eventcount_prepare(&lib->park), NAP_NS);
+		bt_eventcount_wait(&lib->park, bt_eventcount_prepare(&lib->park), SLEEP_NS);
 	}
 	lib->job->late |= bt_feeder_finish_admission(&t->feeders[FEEDERS], &lib->admission) != BT_OK;
 }
@@ -486,7 +486,7 @@ enum berth_status bt_lib_threads_settle(struct bt_lib *lib, int64_t timeout_ns)
 		if (bt_clock_monotonic_ns() - begin_ns >= timeout_ns) {
 			return bt_lib_fail(lib->handle, BERTH_TIMEOUT, "there is still something to do");
 		}
-		bt_eventcount_wait(&lib->park, bt_eventcount_prepare(&lib->park), NAP_NS);
+		bt_eventcount_wait(&lib->park, bt_eventcount_prepare(&lib->park), SLEEP_NS);
 	}
 	return BERTH_OK;
 }

@@ -305,7 +305,7 @@ static void take_object(void *context, struct bt_object *object, bool made)
 				1);
 			bt_buf_fini(&name);
 		}
-		(void)bt_pipeline_show(t->cluster->pipeline, BT_WATCH_EVENT_APPLY, object, &taken);
+		(void)bt_pipeline_apply_object(t->cluster->pipeline, BT_WATCH_EVENT_APPLY, object, &taken);
 	}
 }
 

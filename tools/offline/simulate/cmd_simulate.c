@@ -292,9 +292,9 @@ static void begin_explaining(void *context, struct bt_engine *engine)
 static void add_fate(struct simulation *s, const struct bt_simulate_run_watch *watch, const char *verdict,
 	const char *plugin, const char *reason)
 {
-	const struct bt_report_fate fate = {watch->pod, verdict, plugin, reason};
+	const struct bt_report_verdict fate = {watch->pod, verdict, plugin, reason};
 
-	bt_report_explain_fate(s->emit, &fate, !s->has_fates);
+	bt_report_explain_verdict(s->emit, &fate, !s->has_fates);
 	s->has_fates = true;
 }
 

@@ -18,7 +18,7 @@
 #define NS_PER_S INT64_C(1000000000)
 
 #define NAME_MAX_BYTES 600
-#define NAP_NS	       INT64_C(200000)
+#define SLEEP_NS       INT64_C(200000)
 
 /* Kinds that are not used are counted by their group, too: a Deployment of an old version is one of these. */
 static void count_kind(struct bt_load *load, const struct bt_object *object)
@@ -112,7 +112,8 @@ static void admitted(void *context, struct bt_object *object, bool made)
 		(void)bt_feeder_hand_over(&load->feeder, BT_WATCH_EVENT_APPLY, object);
 		return;
 	}
-	enum bt_status status = bt_pipeline_show(load->pipeline, BT_WATCH_EVENT_APPLY, object, &taken);
+	enum bt_status status =
+		bt_pipeline_apply_object(load->pipeline, BT_WATCH_EVENT_APPLY, object, &taken);
 	bt_intake_note(load->intake, object, status, &taken);
 }
 
@@ -289,7 +290,7 @@ static void wait_until_taken(struct bt_load *load)
 
 	bt_eventcount_init(&park);
 	while (!bt_feeders_are_taken(&load->feeder, 1) && !bt_interrupt_pending()) {
-		bt_eventcount_wait(&park, bt_eventcount_prepare(&park), NAP_NS);
+		bt_eventcount_wait(&park, bt_eventcount_prepare(&park), SLEEP_NS);
 	}
 }
 

@@ -278,7 +278,7 @@ static void let_go(struct bt_simulate_run *run, uint64_t number)
 	struct bt_taken taken;
 
 	if (pod_ix == BT_NO_POD) {
-		bt_pipeline_give_up_event(run->pipeline);
+		bt_pipeline_drop_event(run->pipeline);
 		return;
 	}
 	run->deleted_n++;
@@ -297,7 +297,7 @@ static void let_in(struct bt_simulate_run *run, const struct bt_watch_event *nex
 	struct bt_taken taken;
 
 	if (bt_engine_find_pod(run->engine, meta->namespace_, meta->name) != BT_NO_POD) {
-		bt_pipeline_give_up_event(run->pipeline);
+		bt_pipeline_drop_event(run->pipeline);
 		return;
 	}
 	if (bt_pipeline_take_event(run->pipeline, &watch_event, &taken) == BT_OK && taken.ix != BT_NO_POD) {
@@ -458,7 +458,7 @@ static bool empty(struct bt_simulate_run *run)
 	bool any = false;
 
 	while (next_event(run)) {
-		bt_pipeline_give_up_event(run->pipeline);
+		bt_pipeline_drop_event(run->pipeline);
 		any = true;
 	}
 	return any;
@@ -488,7 +488,7 @@ static bool step(void *context, struct bt_pipeline *pipeline)
 
 /* ---- interface ---- */
 
-static int64_t nap_ns(void *context)
+static int64_t sleep_ns(void *context)
 {
 	const struct bt_simulate_run *run = context;
 
@@ -502,7 +502,7 @@ static bool is_over(void *context)
 
 struct bt_pipeline_step_driver bt_run_step_driver(struct bt_simulate_run *run)
 {
-	return (struct bt_pipeline_step_driver){step, nap_ns, is_over, run};
+	return (struct bt_pipeline_step_driver){step, sleep_ns, is_over, run};
 }
 
 void bt_simulate_run_begin(struct bt_simulate_run *run)

@@ -8,7 +8,7 @@
 #include "tools/offline/verdict/lines.h"
 #include "tools/offline/verdict/verdict.h"
 
-struct wishes {
+struct verdict_options {
 	const struct bt_release *release;
 	uint64_t seed;
 };
@@ -28,7 +28,7 @@ static void warn_of_extenders(const struct bt_scenario *scenario, const struct b
 static bool answer(const void *context, struct bt_json *json, struct bt_arena *arena, struct bt_buf *out_line,
 	struct bt_buf *out_error, const char **out_remedy)
 {
-	const struct wishes *wishes = context;
+	const struct verdict_options *options = context;
 	struct bt_scenario_cluster cluster;
 	struct bt_scenario scenario;
 
@@ -36,8 +36,8 @@ static bool answer(const void *context, struct bt_json *json, struct bt_arena *a
 	if (!bt_scenario_read(json, arena, &scenario, out_error)) {
 		return false;
 	}
-	scenario.release = wishes->release;
-	if (bt_scenario_open(&scenario, wishes->seed, &cluster, out_error) == BT_OK) {
+	scenario.release = options->release;
+	if (bt_scenario_open(&scenario, options->seed, &cluster, out_error) == BT_OK) {
 		warn_of_extenders(&scenario, &cluster);
 		bt_verdict_write(&scenario, &cluster, out_line);
 		bt_scenario_close(&cluster);
@@ -49,10 +49,10 @@ static bool answer(const void *context, struct bt_json *json, struct bt_arena *a
 
 int bt_cmd_verdict(struct bt_invocation *invocation)
 {
-	struct wishes wishes = {.seed = bt_invocation_number(invocation, "seed")};
-	int status = bt_configuration_release(invocation, &wishes.release);
+	struct verdict_options options = {.seed = bt_invocation_number(invocation, "seed")};
+	int status = bt_configuration_release(invocation, &options.release);
 
 	return status ? status
 		      : bt_lines_run(invocation, &(struct bt_lines_answer){"verdict", "scenario", "scenarios",
-							 answer, &wishes});
+							 answer, &options});
 }

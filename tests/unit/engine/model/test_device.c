@@ -61,7 +61,7 @@ static void an_attribute_is_found_by_its_full_name_before_its_local_one(void **s
 						     "d.example/model: {string: full}, size: {int: 7}, ok: "
 						     "{bool: true}, o.example/size: {int: 9}}}]");
 	static const struct {
-		const char *asked, *driver;
+		const char *attribute, *driver;
 		bool there;
 		int64_t number;
 		const char *text;
@@ -75,13 +75,14 @@ static void an_attribute_is_found_by_its_full_name_before_its_local_one(void **s
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct bt_str asked = bt_str(rows[i].asked);
-		size_t slash = bt_str_find(asked, '/', 0);
+		struct bt_str attribute = bt_str(rows[i].attribute);
+		size_t slash = bt_str_find(attribute, '/', 0);
 		struct bt_device_constraint constraint = {
-			.attribute = fixture_name(f, rows[i].asked),
-			.domain = bt_intern_add(f->cache->dictionary->intern, bt_str_sub(asked, 0, slash)),
-			.local = bt_intern_add(
-				f->cache->dictionary->intern, bt_str_sub(asked, slash + 1, asked.len)),
+			.attribute = fixture_name(f, rows[i].attribute),
+			.domain =
+				bt_intern_add(f->cache->dictionary->intern, bt_str_sub(attribute, 0, slash)),
+			.local = bt_intern_add(f->cache->dictionary->intern,
+				bt_str_sub(attribute, slash + 1, attribute.len)),
 		};
 		const struct bt_attribute *found =
 			bt_device_attribute(&slice.devices[0], fixture_name(f, rows[i].driver), &constraint);

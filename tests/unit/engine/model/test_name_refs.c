@@ -48,7 +48,7 @@ static void moved_objects_belong_to_the_new_owner(void **state)
 static void pinned_names_stay(void **state)
 {
 	struct bt_intern *intern = bt_intern_create();
-	struct bt_name_refs keep = bt_name_refs_keep(intern), owner = {.intern = intern};
+	struct bt_name_refs keep = bt_name_refs_pinned(intern), owner = {.intern = intern};
 
 	(void)state;
 	bt_name_refs_add(&keep, bt_str("kept"));

@@ -42,7 +42,7 @@ static const struct row rows[] = {
 static void tolerations_tolerate_as_upstream_does(void **state)
 {
 	struct bt_intern *intern = bt_intern_create();
-	struct bt_name_refs held = bt_name_refs_keep(intern);
+	struct bt_name_refs held = bt_name_refs_pinned(intern);
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -39,7 +39,7 @@ struct world {
 	struct term terms[PLUGIN_N];
 	uint8_t nominated[SLOT_N];
 	uint32_t put_ix; /* the node with its nominated pods added, or BT_NO_NODE */
-	struct bt_yields_to nominations;
+	struct bt_nominations_ahead nominations;
 	uint32_t nodes[SLOT_N];
 	uint32_t node_n;
 };
@@ -96,7 +96,7 @@ static void make_world(struct world *w)
 	uint32_t refusing = 1 + bt_rng_below(&w->rng, 60), failing = one_in(w, 3) ? 200 : 1000000;
 	uint32_t gaps = 1 + bt_rng_below(&w->rng, 100);
 
-	w->nominations = (struct bt_yields_to){put, take, w};
+	w->nominations = (struct bt_nominations_ahead){put, take, w};
 	w->put_ix = BT_NO_NODE;
 	w->profile = (struct bt_profile){.use_n = PLUGIN_N, .filter_n = PLUGIN_N};
 	w->plan = (struct bt_plan){.profile = &w->profile};
@@ -127,7 +127,7 @@ static void make_world(struct world *w)
 
 /* The plugins that upstream's loop over nodes would report, node by node. */
 static void check_nodes(
-	struct world *w, const struct bt_evaluation *e, const struct bt_yields_to *nominations)
+	struct world *w, const struct bt_evaluation *e, const struct bt_nominations_ahead *nominations)
 {
 	uint32_t feasible_n = 0;
 	const char *error = NULL;
@@ -161,7 +161,7 @@ static void runs_of_nodes_are_judged_like_single_ones(void **state)
 	(void)state;
 	w.rng.state = seed_or(7);
 	for (int round = 0; round < ROUNDS; round++) {
-		const struct bt_yields_to *nominations = round % 2 ? &w.nominations : NULL;
+		const struct bt_nominations_ahead *nominations = round % 2 ? &w.nominations : NULL;
 
 		make_world(&w);
 		e.nominations = nominations;

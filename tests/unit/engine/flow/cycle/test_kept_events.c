@@ -95,12 +95,12 @@ static void a_replaced_description_is_kept_with_events_alone(void **state)
 	struct trial t;
 
 	begin(&t, state);
-	bt_kept_events_give_up(&t.kept, NULL);
-	bt_kept_events_give_up(&t.kept, describe(&t));
+	bt_kept_events_release(&t.kept, NULL);
+	bt_kept_events_release(&t.kept, describe(&t));
 	assert_int_equal(t.kept.replaced_n, 0);
 	keep_an_event(&t);
-	bt_kept_events_give_up(&t.kept, describe(&t));
-	bt_kept_events_give_up(&t.kept, NULL);
+	bt_kept_events_release(&t.kept, describe(&t));
+	bt_kept_events_release(&t.kept, NULL);
 	assert_int_equal(t.kept.replaced_n, 1);
 	bt_kept_events_end(&t.kept);
 	assert_int_equal(t.kept.replaced_n, 0);

@@ -15,7 +15,7 @@
 static void a_new_record_is_of_no_state(void **state)
 {
 	struct bt_known_unresolvables known = {0};
-	const struct bt_state_of_things empty = {0};
+	const struct bt_engine_versions empty = {0};
 
 	(void)state;
 	struct bt_known_unresolvable *record = bt_known_unresolvables_of(&known, 7);

@@ -48,7 +48,8 @@ static void one_of_an_equal_priority_counts_during_the_evaluation_only(void **st
 
 	set_scene(&s, f, SPEC("5"));
 	enqueue(&s, f, s.nominated_ix);
-	const struct bt_yields_to *yields = bt_nominated_pods_begin(&s.nominated, fixture_pod(f, SPEC("5")));
+	const struct bt_nominations_ahead *yields =
+		bt_nominated_pods_begin(&s.nominated, fixture_pod(f, SPEC("5")));
 
 	assert_non_null(yields);
 	assert_int_equal(used_cpu(f, &s), 0);
@@ -69,7 +70,7 @@ static void one_of_a_lower_priority_does_not_matter(void **state)
 	set_scene(&s, f, SPEC("4"));
 	enqueue(&s, f, s.nominated_ix);
 	assert_null(bt_nominated_pods_begin(&s.nominated, fixture_pod(f, SPEC("5"))));
-	const struct bt_yields_to *yields = bt_nominated_pods_yields(&s.nominated);
+	const struct bt_nominations_ahead *yields = bt_nominated_pods_ahead(&s.nominated);
 
 	assert_false(yields->put(yields->context, s.node_ix));
 	assert_int_equal(pod_n(f, &s), 0);
@@ -84,7 +85,7 @@ static void a_pod_does_not_count_for_itself(void **state)
 	set_scene(&s, f, SPEC("5"));
 	enqueue(&s, f, s.nominated_ix);
 	assert_null(bt_nominated_pods_begin(&s.nominated, s.nominated_ix));
-	const struct bt_yields_to *yields = bt_nominated_pods_yields(&s.nominated);
+	const struct bt_nominations_ahead *yields = bt_nominated_pods_ahead(&s.nominated);
 
 	assert_false(yields->put(yields->context, s.node_ix));
 	assert_int_equal(used_cpu(f, &s), 0);
@@ -97,7 +98,8 @@ static void one_in_no_queue_counts_without_requests_and_with_priority_0(void **s
 	struct scene s;
 
 	set_scene(&s, f, SPEC("5"));
-	const struct bt_yields_to *yields = bt_nominated_pods_begin(&s.nominated, fixture_pod(f, SPEC("0")));
+	const struct bt_nominations_ahead *yields =
+		bt_nominated_pods_begin(&s.nominated, fixture_pod(f, SPEC("0")));
 
 	assert_non_null(yields);
 	assert_true(yields->put(yields->context, s.node_ix));
@@ -105,7 +107,7 @@ static void one_in_no_queue_counts_without_requests_and_with_priority_0(void **s
 	assert_int_equal(pod_n(f, &s), 1);
 	yields->take(yields->context, s.node_ix);
 	assert_int_equal(pod_n(f, &s), 0);
-	bt_nominated_pods_of(&s.nominated, fixture_pod(f, SPEC("1")));
+	bt_nominated_pods_set(&s.nominated, fixture_pod(f, SPEC("1")));
 	assert_false(yields->put(yields->context, s.node_ix));
 	bt_queue_destroy(s.queue);
 }

@@ -120,7 +120,7 @@ static void each_sample_begins_where_the_last_one_ended(void **state)
 }
 
 /* Of 150 nodes 100 are enough, although 30 % of all 1,000 would be 300. */
-static void of_nodes_that_prefilter_leaves_a_sample_is_taken_too(void **state)
+static void nodes_left_by_prefilter_are_sampled_too(void **state)
 {
 	struct bt_buf spec = {0};
 	struct trial t;
@@ -140,7 +140,7 @@ static void of_nodes_that_prefilter_leaves_a_sample_is_taken_too(void **state)
 	end(&t);
 }
 
-static void a_cluster_that_has_shrunk_is_sampled_on(void **state)
+static void a_shrunk_cluster_is_still_sampled(void **state)
 {
 	struct trial t;
 
@@ -168,10 +168,10 @@ int main(void)
 			a_sample_is_taken_when_configured, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			each_sample_begins_where_the_last_one_ended, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(of_nodes_that_prefilter_leaves_a_sample_is_taken_too,
-			fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_cluster_that_has_shrunk_is_sampled_on, fixture_setup, fixture_teardown),
+			nodes_left_by_prefilter_are_sampled_too, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_shrunk_cluster_is_still_sampled, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static void feed_nodes(struct lab *lab, struct bt_rng *rng)
 
 static void feed_pods(struct lab *lab, struct bt_rng *rng)
 {
-	static const char *const wishes[] = {"", "", ", 'tolerations': [{'key': 'a', 'operator': 'Exists'}]",
+	static const char *const specs[] = {"", "", ", 'tolerations': [{'key': 'a', 'operator': 'Exists'}]",
 		", 'nodeSelector': {'zone': 'z1'}",
 		", 'topologySpreadConstraints': [{'maxSkew': 2, 'topologyKey': 'zone', 'whenUnsatisfiable': "
 		"'DoNotSchedule', 'labelSelector': {'matchLabels': {'app': 'x'}}}]",
@@ -71,7 +71,7 @@ static void feed_pods(struct lab *lab, struct bt_rng *rng)
 			"'%uMi'}}}]%s}}",
 			i, i, "wxyz"[bt_rng_below(rng, 4)], bt_rng_below(rng, 3),
 			100 * (1 + bt_rng_below(rng, 9)), 64 * (1 + bt_rng_below(rng, 9)),
-			wishes[bt_rng_below(rng, 6)]);
+			specs[bt_rng_below(rng, 6)]);
 		lab_feed(lab, lab_watch_event(lab, BT_WATCH_EVENT_APPLY, text));
 	}
 	lab_feed(lab, bt_watch_event_create(BT_WATCH_EVENT_SYNCED));

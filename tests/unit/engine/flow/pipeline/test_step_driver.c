@@ -28,7 +28,7 @@ static bool move(void *context, struct bt_pipeline *pipeline)
 		break;
 	case 'g':
 		assert_non_null(bt_pipeline_next_event(pipeline));
-		bt_pipeline_give_up_event(pipeline);
+		bt_pipeline_drop_event(pipeline);
 		break;
 	case 'd':
 		score->turn = bt_pipeline_schedule_one(pipeline, &pod_ix);
@@ -234,11 +234,14 @@ static void watch_events_are_applied_at_once(void **state)
 		"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': 'p'}, "
 		"'spec': {'schedulerName': 'default-scheduler', 'containers': [{'name': 'a'}]}}");
 	assert_int_equal(
-		bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_APPLY, &watch_event->object, &taken), BT_OK);
+		bt_pipeline_apply_object(lab.pipeline, BT_WATCH_EVENT_APPLY, &watch_event->object, &taken),
+		BT_OK);
 	assert_int_equal(taken.entry, BT_ENTERED_QUEUE);
 	assert_int_equal(
-		bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_DELETE, &watch_event->object, &taken), BT_OK);
-	assert_int_equal(bt_pipeline_show(lab.pipeline, BT_WATCH_EVENT_DELETE, &watch_event->object, &taken),
+		bt_pipeline_apply_object(lab.pipeline, BT_WATCH_EVENT_DELETE, &watch_event->object, &taken),
+		BT_OK);
+	assert_int_equal(
+		bt_pipeline_apply_object(lab.pipeline, BT_WATCH_EVENT_DELETE, &watch_event->object, &taken),
 		BT_NOT_FOUND);
 	lab_assert_sets(&lab, 0, 0, 0);
 	bt_watch_event_destroy(watch_event);

@@ -519,12 +519,12 @@ static void a_leader_that_does_not_renew_is_not_well(void **state)
 	(void)state;
 	begin_world(&world);
 	stand(&one, &world, "one", 60 * SECOND);
-	assert_true(bt_lease_is_well(one.lease, tolerance_ns));
+	assert_true(bt_lease_is_healthy(one.lease, tolerance_ns));
 	wait_until(&world, &one.started_n, 1);
 	pass(&world, MINUTES + 35 * SECOND); /* no timer runs: no renewal, no check */
-	assert_true(bt_lease_is_well(one.lease, tolerance_ns));
+	assert_true(bt_lease_is_healthy(one.lease, tolerance_ns));
 	pass(&world, 1);
-	assert_false(bt_lease_is_well(one.lease, tolerance_ns));
+	assert_false(bt_lease_is_healthy(one.lease, tolerance_ns));
 	assert_false(bt_lease_is_held(one.lease));
 	end_led(&world, &one);
 }
@@ -540,7 +540,7 @@ static void a_follower_is_well_whatever_the_lease_is(void **state)
 	stand(&two, &world, "two", 60 * SECOND);
 	wait_until(&world, &two.leader_n, 1);
 	pass(&world, 1000 * MINUTES);
-	assert_true(bt_lease_is_well(two.lease, 20 * SECOND));
+	assert_true(bt_lease_is_healthy(two.lease, 20 * SECOND));
 	withdraw(&two, 60 * SECOND);
 	end_world(&world);
 }

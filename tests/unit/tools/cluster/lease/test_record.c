@@ -85,7 +85,7 @@ static void a_new_lease_has_a_name(void **state)
 	bt_buf_fini(&out);
 }
 
-static void nonsense_is_refused_with_its_place(void **state)
+static void malformed_leases_are_rejected_with_their_place(void **state)
 {
 	static const struct {
 		const char *json, *error;
@@ -139,7 +139,7 @@ int main(void)
 		cmocka_unit_test(a_lease_is_read),
 		cmocka_unit_test(unknown_fields_of_the_lease_are_written_back),
 		cmocka_unit_test(a_new_lease_has_a_name),
-		cmocka_unit_test(nonsense_is_refused_with_its_place),
+		cmocka_unit_test(malformed_leases_are_rejected_with_their_place),
 		cmocka_unit_test(records_differ_by_holder_and_transitions),
 	};
 

@@ -30,29 +30,29 @@ static void take_pem(BIO *bio, struct bt_buf *out)
 	BIO_free(bio);
 }
 
-static void add_constraints(X509 *certificate, const struct pki_wish *wish)
+static void add_constraints(X509 *certificate, const struct pki_options *options)
 {
-	X509 *issuer = wish->issuer ? wish->issuer->certificate : certificate;
-	bool signs = wish->authority || !wish->issuer;
+	X509 *issuer = options->issuer ? options->issuer->certificate : certificate;
+	bool signs = options->authority || !options->issuer;
 
-	if (signs && !wish->silent) {
+	if (signs && !options->silent) {
 		add_extension(certificate, issuer, NID_basic_constraints, "critical,CA:TRUE");
 	}
-	if (signs || wish->usage) {
+	if (signs || options->usage) {
 		add_extension(certificate, issuer, NID_key_usage,
-			wish->usage ? wish->usage : "critical,keyCertSign,cRLSign");
+			options->usage ? options->usage : "critical,keyCertSign,cRLSign");
 	}
-	if (wish->names) {
-		add_extension(certificate, issuer, NID_subject_alt_name, wish->names);
+	if (options->names) {
+		add_extension(certificate, issuer, NID_subject_alt_name, options->names);
 	}
-	if (wish->uses) {
-		add_extension(certificate, issuer, NID_ext_key_usage, wish->uses);
+	if (options->uses) {
+		add_extension(certificate, issuer, NID_ext_key_usage, options->uses);
 	}
-	if (wish->constraints) {
-		add_extension(certificate, issuer, NID_name_constraints, wish->constraints);
+	if (options->constraints) {
+		add_extension(certificate, issuer, NID_name_constraints, options->constraints);
 	}
-	if (wish->other) {
-		add_extension(certificate, issuer, NID_id_pkix_OCSP_CrlID, wish->other);
+	if (options->other) {
+		add_extension(certificate, issuer, NID_id_pkix_OCSP_CrlID, options->other);
 	}
 }
 
@@ -67,39 +67,39 @@ static void add_wrong_id(X509 *certificate)
 	AUTHORITY_KEYID_free(id);
 }
 
-static EVP_PKEY *make_key(const struct pki_wish *wish)
+static EVP_PKEY *make_key(const struct pki_options *options)
 {
-	if (wish->key) {
-		EVP_PKEY_up_ref(wish->key->key);
-		return wish->key->key;
+	if (options->key) {
+		EVP_PKEY_up_ref(options->key->key);
+		return options->key->key;
 	}
-	return wish->rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
+	return options->rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
 }
 
-void pki_make_as(struct pki_pair *pair, const struct pki_wish *wish)
+void pki_make_as(struct pki_pair *pair, const struct pki_options *options)
 {
 	static long serial = 1;
 	X509 *certificate = X509_new();
-	bool usual = !wish->from_s && !wish->until_s;
+	bool usual = !options->from_s && !options->until_s;
 
-	*pair = (struct pki_pair){.certificate = certificate, .key = make_key(wish)};
+	*pair = (struct pki_pair){.certificate = certificate, .key = make_key(options)};
 	X509_set_version(certificate, X509_VERSION_3);
 	ASN1_INTEGER_set(X509_get_serialNumber(certificate), serial++);
-	X509_gmtime_adj(X509_getm_notBefore(certificate), usual ? -3600 : wish->from_s);
-	X509_gmtime_adj(X509_getm_notAfter(certificate), usual ? 86400 : wish->until_s);
+	X509_gmtime_adj(X509_getm_notBefore(certificate), usual ? -3600 : options->from_s);
+	X509_gmtime_adj(X509_getm_notAfter(certificate), usual ? 86400 : options->until_s);
 	X509_set_pubkey(certificate, pair->key);
 	X509_NAME *name = X509_get_subject_name(certificate);
 
 	X509_NAME_add_entry_by_txt(
-		name, "CN", MBSTRING_ASC, (const unsigned char *)wish->common_name, -1, -1, 0);
+		name, "CN", MBSTRING_ASC, (const unsigned char *)options->common_name, -1, -1, 0);
 	X509_set_issuer_name(
-		certificate, wish->issuer ? X509_get_subject_name(wish->issuer->certificate) : name);
-	add_constraints(certificate, wish);
-	if (wish->wrong_id) {
+		certificate, options->issuer ? X509_get_subject_name(options->issuer->certificate) : name);
+	add_constraints(certificate, options);
+	if (options->wrong_id) {
 		add_wrong_id(certificate);
 	}
-	BT_REQUIRE(X509_sign(certificate, wish->issuer ? wish->issuer->key : pair->key,
-			   wish->sha1 ? EVP_sha1() : EVP_sha256()) > 0);
+	BT_REQUIRE(X509_sign(certificate, options->issuer ? options->issuer->key : pair->key,
+			   options->sha1 ? EVP_sha1() : EVP_sha256()) > 0);
 	BIO *text = BIO_new(BIO_s_mem()), *key = BIO_new(BIO_s_mem());
 
 	PEM_write_bio_X509(text, certificate);
@@ -111,7 +111,8 @@ void pki_make_as(struct pki_pair *pair, const struct pki_wish *wish)
 void pki_make(
 	struct pki_pair *pair, const struct pki_pair *issuer, const char *common_name, const char *names)
 {
-	pki_make_as(pair, &(struct pki_wish){.issuer = issuer, .common_name = common_name, .names = names});
+	pki_make_as(
+		pair, &(struct pki_options){.issuer = issuer, .common_name = common_name, .names = names});
 }
 
 void pki_fini(struct pki_pair *pair)

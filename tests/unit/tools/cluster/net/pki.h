@@ -14,7 +14,7 @@ struct pki_pair {
 };
 
 /* Deviations of a certificate. Zeroes: none. */
-struct pki_wish {
+struct pki_options {
 	const struct pki_pair *issuer; /* NULL: self-signed */
 	const char *common_name, *names;
 	bool authority; /* a CA */
@@ -27,7 +27,7 @@ struct pki_wish {
 	bool wrong_id; /* an authorityKeyIdentifier that matches no key */
 };
 
-void pki_make_as(struct pki_pair *pair, const struct pki_wish *wish);
+void pki_make_as(struct pki_pair *pair, const struct pki_options *options);
 
 /* issuer: NULL: a self-signed CA. names: "DNS:localhost,IP:127.0.0.1"; NULL: none. */
 void pki_make(

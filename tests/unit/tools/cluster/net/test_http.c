@@ -551,7 +551,7 @@ static bool nonsense(void *context, struct peer *peer, const struct request *req
 	       false;
 }
 
-static void nonsense_is_a_lost_answer(void **state)
+static void a_malformed_answer_counts_as_lost(void **state)
 {
 	static const char *const paths[] = {"/short", "/words"};
 	struct way way;
@@ -1093,7 +1093,7 @@ int main(void)
 		cmocka_unit_test(a_stream_is_read_in_parts_to_its_end),
 		cmocka_unit_test(a_stream_that_is_cut_is_lost),
 		cmocka_unit_test(odd_answers_are_understood),
-		cmocka_unit_test(nonsense_is_a_lost_answer),
+		cmocka_unit_test(a_malformed_answer_counts_as_lost),
 		cmocka_unit_test(an_answer_has_a_limit_unless_it_is_taken_in_parts),
 		cmocka_unit_test(a_paused_answer_waits),
 		cmocka_unit_test(a_refused_connection_leaves_a_call_unsent),

@@ -125,25 +125,26 @@ static void expect(const struct show *show, const char *why)
 	expect_over(show, why, false);
 }
 
-static struct pki_pair make(const struct pki_wish *wish)
+static struct pki_pair make(const struct pki_options *options)
 {
 	struct pki_pair pair;
 
-	pki_make_as(&pair, wish);
+	pki_make_as(&pair, options);
 	return pair;
 }
 
 static struct pki_pair make_server_of(const struct pki_pair *issuer)
 {
-	return make(&(struct pki_wish){.issuer = issuer, .common_name = "server", .names = "IP:127.0.0.1"});
+	return make(
+		&(struct pki_options){.issuer = issuer, .common_name = "server", .names = "IP:127.0.0.1"});
 }
 
 /* ---- names ---- */
 
 static void a_common_name_is_no_name(void **state)
 {
-	struct pki_pair host = make(&(struct pki_wish){.issuer = &root, .common_name = "api.example"});
-	struct pki_pair address = make(&(struct pki_wish){.issuer = &root, .common_name = "127.0.0.1"});
+	struct pki_pair host = make(&(struct pki_options){.issuer = &root, .common_name = "api.example"});
+	struct pki_pair address = make(&(struct pki_options){.issuer = &root, .common_name = "127.0.0.1"});
 
 	(void)state;
 	expect(&(struct show){.own = &host, .trusted = {&root}, .name = "api.example"},
@@ -156,7 +157,7 @@ static void a_common_name_is_no_name(void **state)
 
 static void the_host_must_be_among_the_names(void **state)
 {
-	struct pki_pair pair = make(&(struct pki_wish){.issuer = &root,
+	struct pki_pair pair = make(&(struct pki_options){.issuer = &root,
 		.common_name = "server",
 		.names = "DNS:api.example,DNS:*.local,IP:127.0.0.2"});
 
@@ -212,7 +213,7 @@ static void names_match_as_in_go(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct pki_pair pair = make(&(struct pki_wish){
+		struct pki_pair pair = make(&(struct pki_options){
 			.issuer = &root, .common_name = "server", .names = cases[i].names});
 		struct bt_buf why = {0};
 		bool good = bt_verify_name(pair.certificate, bt_str(cases[i].host), &why) == X509_V_OK;
@@ -272,7 +273,7 @@ static void other_blocks_of_a_bundle_are_skipped(void **state)
 static void an_issuer_is_named_byte_by_byte(void **state)
 {
 	struct pki_pair capital =
-		make(&(struct pki_wish){.common_name = "Root", .authority = true, .key = &root});
+		make(&(struct pki_options){.common_name = "Root", .authority = true, .key = &root});
 	struct pki_pair own = make_server_of(&capital);
 
 	(void)state;
@@ -285,10 +286,10 @@ static void an_issuer_is_named_byte_by_byte(void **state)
 static void each_authority_between_is_tried(void **state)
 {
 	struct pki_pair between =
-		make(&(struct pki_wish){.issuer = &root, .common_name = "between", .authority = true});
-	struct pki_pair again = make(&(struct pki_wish){
+		make(&(struct pki_options){.issuer = &root, .common_name = "between", .authority = true});
+	struct pki_pair again = make(&(struct pki_options){
 		.issuer = &stranger, .common_name = "between", .authority = true, .key = &between});
-	struct pki_pair old = make(&(struct pki_wish){.issuer = &root,
+	struct pki_pair old = make(&(struct pki_options){.issuer = &root,
 		.common_name = "between",
 		.authority = true,
 		.key = &between,
@@ -314,10 +315,10 @@ static void each_authority_between_is_tried(void **state)
 static void cross_signed_authorities_do_not_loop(void **state)
 {
 	struct pki_pair a =
-		make(&(struct pki_wish){.issuer = &stranger, .common_name = "a", .authority = true});
-	struct pki_pair b = make(&(struct pki_wish){.issuer = &a, .common_name = "b", .authority = true});
+		make(&(struct pki_options){.issuer = &stranger, .common_name = "a", .authority = true});
+	struct pki_pair b = make(&(struct pki_options){.issuer = &a, .common_name = "b", .authority = true});
 	struct pki_pair c =
-		make(&(struct pki_wish){.issuer = &b, .common_name = "a", .authority = true, .key = &a});
+		make(&(struct pki_options){.issuer = &b, .common_name = "a", .authority = true, .key = &a});
 	struct pki_pair own = make_server_of(&b);
 
 	(void)state;
@@ -332,7 +333,7 @@ static void cross_signed_authorities_do_not_loop(void **state)
 static void a_trusted_certificate_needs_no_issuer(void **state)
 {
 	struct pki_pair own = make_server_of(&stranger);
-	struct pki_pair self = make(&(struct pki_wish){.common_name = "self", .names = "IP:127.0.0.1"});
+	struct pki_pair self = make(&(struct pki_options){.common_name = "self", .names = "IP:127.0.0.1"});
 
 	(void)state;
 	expect(&(struct show){.own = &own, .trusted = {&own}}, NULL);
@@ -343,12 +344,12 @@ static void a_trusted_certificate_needs_no_issuer(void **state)
 }
 
 /* A certificate below root with a deviation. */
-static void expect_wish(struct pki_wish wish, const char *why)
+static void expect_verified(struct pki_options options, const char *why)
 {
-	wish.issuer = &root;
-	wish.common_name = "server";
-	wish.names = "IP:127.0.0.1,DNS:api.example";
-	struct pki_pair own = make(&wish);
+	options.issuer = &root;
+	options.common_name = "server";
+	options.names = "IP:127.0.0.1,DNS:api.example";
+	struct pki_pair own = make(&options);
 
 	expect(&(struct show){.own = &own, .trusted = {&root}}, why);
 	pki_fini(&own);
@@ -357,27 +358,28 @@ static void expect_wish(struct pki_wish wish, const char *why)
 static void a_certificate_must_be_one_of_a_server_that_counts_now(void **state)
 {
 	(void)state;
-	expect_wish((struct pki_wish){.uses = "serverAuth"}, NULL);
-	expect_wish((struct pki_wish){.uses = "clientAuth,serverAuth"}, NULL);
-	expect_wish((struct pki_wish){.uses = "anyExtendedKeyUsage"}, NULL);
-	expect_wish((struct pki_wish){.uses = "clientAuth"}, "unsuitable certificate purpose");
-	expect_wish((struct pki_wish){.uses = "1.2.3.4"}, "unsuitable certificate purpose");
-	expect_wish((struct pki_wish){.usage = "critical,keyCertSign"}, NULL); /* Go ignores it */
-	expect_wish((struct pki_wish){.wrong_id = true}, NULL); /* an identifier is only a hint, too */
-	expect_wish((struct pki_wish){.from_s = -7200, .until_s = -3600}, "certificate has expired");
-	expect_wish((struct pki_wish){.from_s = 3600, .until_s = 7200}, "certificate is not yet valid");
-	expect_wish((struct pki_wish){.sha1 = true}, "CA signature digest algorithm too weak");
-	expect_wish((struct pki_wish){.other = "critical,DER:05:00"}, "unhandled critical extension");
-	expect_wish((struct pki_wish){.other = "DER:05:00"}, NULL);
+	expect_verified((struct pki_options){.uses = "serverAuth"}, NULL);
+	expect_verified((struct pki_options){.uses = "clientAuth,serverAuth"}, NULL);
+	expect_verified((struct pki_options){.uses = "anyExtendedKeyUsage"}, NULL);
+	expect_verified((struct pki_options){.uses = "clientAuth"}, "unsuitable certificate purpose");
+	expect_verified((struct pki_options){.uses = "1.2.3.4"}, "unsuitable certificate purpose");
+	expect_verified((struct pki_options){.usage = "critical,keyCertSign"}, NULL); /* Go ignores it */
+	expect_verified((struct pki_options){.wrong_id = true}, NULL); /* an identifier is only a hint, too */
+	expect_verified((struct pki_options){.from_s = -7200, .until_s = -3600}, "certificate has expired");
+	expect_verified(
+		(struct pki_options){.from_s = 3600, .until_s = 7200}, "certificate is not yet valid");
+	expect_verified((struct pki_options){.sha1 = true}, "CA signature digest algorithm too weak");
+	expect_verified((struct pki_options){.other = "critical,DER:05:00"}, "unhandled critical extension");
+	expect_verified((struct pki_options){.other = "DER:05:00"}, NULL);
 }
 
 /* A CA below root with a deviation, and a normal server below it. */
-static void expect_between(struct pki_wish wish, const char *why)
+static void expect_between(struct pki_options options, const char *why)
 {
-	wish.issuer = &root;
-	wish.common_name = "between";
-	struct pki_pair between = make(&wish);
-	struct pki_pair own = make(&(struct pki_wish){
+	options.issuer = &root;
+	options.common_name = "between";
+	struct pki_pair between = make(&options);
+	struct pki_pair own = make(&(struct pki_options){
 		.issuer = &between, .common_name = "kube.example", .names = "IP:127.0.0.1,DNS:api.example"});
 
 	expect(&(struct show){.own = &own, .beside = {&between}, .trusted = {&root}}, why);
@@ -388,26 +390,28 @@ static void expect_between(struct pki_wish wish, const char *why)
 static void an_authority_must_be_one(void **state)
 {
 	(void)state;
-	expect_between((struct pki_wish){.authority = true}, NULL);
-	expect_between((struct pki_wish){0}, "invalid CA certificate");
-	expect_between((struct pki_wish){.authority = true, .silent = true}, "invalid CA certificate");
+	expect_between((struct pki_options){.authority = true}, NULL);
+	expect_between((struct pki_options){0}, "invalid CA certificate");
+	expect_between((struct pki_options){.authority = true, .silent = true}, "invalid CA certificate");
+	expect_between((struct pki_options){.authority = true, .usage = "critical,cRLSign"},
+		"invalid CA certificate");
+	expect_between((struct pki_options){.authority = true, .uses = "clientAuth"},
+		"unsuitable certificate purpose");
+	expect_between((struct pki_options){.authority = true, .uses = "serverAuth"}, NULL);
+	expect_between((struct pki_options){.authority = true, .sha1 = true},
+		"CA signature digest algorithm too weak");
 	expect_between(
-		(struct pki_wish){.authority = true, .usage = "critical,cRLSign"}, "invalid CA certificate");
-	expect_between(
-		(struct pki_wish){.authority = true, .uses = "clientAuth"}, "unsuitable certificate purpose");
-	expect_between((struct pki_wish){.authority = true, .uses = "serverAuth"}, NULL);
-	expect_between(
-		(struct pki_wish){.authority = true, .sha1 = true}, "CA signature digest algorithm too weak");
-	expect_between(
-		(struct pki_wish){.authority = true, .constraints = "critical,permitted;DNS:example"}, NULL);
-	expect_between((struct pki_wish){.authority = true, .constraints = "critical,permitted;DNS:other"},
+		(struct pki_options){.authority = true, .constraints = "critical,permitted;DNS:example"},
+		NULL);
+	expect_between((struct pki_options){.authority = true, .constraints = "critical,permitted;DNS:other"},
 		"permitted subtree violation");
-	expect_between((struct pki_wish){.authority = true, .constraints = "critical,excluded;DNS:example"},
+	expect_between(
+		(struct pki_options){.authority = true, .constraints = "critical,excluded;DNS:example"},
 		"excluded subtree violation");
-	expect_between((struct pki_wish){.authority = true,
+	expect_between((struct pki_options){.authority = true,
 			       .constraints = "critical,permitted;IP:127.0.0.0/255.0.0.0"},
 		NULL);
-	expect_between((struct pki_wish){.authority = true,
+	expect_between((struct pki_options){.authority = true,
 			       .constraints = "critical,permitted;IP:10.0.0.0/255.0.0.0"},
 		"permitted subtree violation");
 }
@@ -432,7 +436,7 @@ static void suites_and_versions_are_those_of_go(void **state)
 		{NULL, TLS1_3_VERSION, true},
 		{"ALL:@SECLEVEL=0", TLS1_1_VERSION, false},
 	};
-	struct pki_pair own = make(&(struct pki_wish){
+	struct pki_pair own = make(&(struct pki_options){
 		.issuer = &root, .common_name = "server", .names = "IP:127.0.0.1", .rsa = true});
 
 	(void)state;

@@ -165,13 +165,13 @@ static void a_bound_pod_is_judged_as_if_it_were_not_there(void **state)
 static void pods_that_are_gone_share_a_heading(void **state)
 {
 	struct bt_emit *emit = begin_rows();
-	const struct bt_report_fate fates[] = {
+	const struct bt_report_verdict fates[] = {
 		{bt_str("default/a"), "evicted", "DefaultPreemption", "for default/b"},
 		{bt_str("default/c"), "ignored", "", "completed"}};
 
 	(void)state;
-	bt_report_explain_fate(emit, &fates[0], true);
-	bt_report_explain_fate(emit, &fates[1], false);
+	bt_report_explain_verdict(emit, &fates[0], true);
+	bt_report_explain_verdict(emit, &fates[1], false);
 	const char *text = end_rows(emit, BT_EMIT_TABLE);
 	assert_order(text, "Evicted and ignored pods", "default/a", "evicted", "for default/b", "default/c",
 		"ignored", "completed");
