@@ -91,7 +91,7 @@ static void take_app_object(void *context, struct bt_object *object, bool made)
 	if (object->kind == BT_KIND_POD) {
 		take_app_pod(check, object, made);
 	} else {
-		(void)bt_pipeline_show(check->cluster.pipeline, BT_WATCH_EVENT_APPLY, object, &taken);
+		(void)bt_pipeline_apply_object(check->cluster.pipeline, BT_WATCH_EVENT_APPLY, object, &taken);
 	}
 }
 
@@ -270,7 +270,7 @@ static void roll_out(struct bt_check *check)
 
 		check->results[new_pod->workload].wanted_n++;
 		if (new_pod->kept_ix == BT_NO_POD) {
-			enum bt_status status = bt_pipeline_show(
+			enum bt_status status = bt_pipeline_apply_object(
 				check->cluster.pipeline, BT_WATCH_EVENT_APPLY, &new_pod->object, &taken);
 
 			bt_intake_note(&check->cluster.intake, &new_pod->object, status, &taken);
