@@ -546,6 +546,15 @@ BERTH_API enum berth_status berth_schedule_pods(
 BERTH_API enum berth_status berth_schedule_pods_by_template(struct berth *berth, const char *pod_namespace,
 	const char *name, uint32_t max, uint32_t *out_n, char **out_message);
 
+/*
+ * The copies that the last berth_schedule_pods_by_template of the handle placed, with their nodes, in the
+ * order of their placement. None after a transaction has ended.
+ * Returns : BERTH_OK.
+ * Owns    : the library; valid until the next call with the handle.
+ */
+BERTH_API enum berth_status berth_template_pods(
+	struct berth *berth, const struct berth_pod_ref **out_pods, uint32_t *out_n);
+
 /* Nodes by number, and all names. */
 struct berth_node_set {
 	size_t size;	       /* set by BERTH_INIT */

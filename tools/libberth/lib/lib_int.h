@@ -102,7 +102,9 @@ struct bt_lib {
 	/* Transactions. */
 	struct bt_lib_preemption *preemptions; /* of open transactions, outer ones first */
 	size_t preemption_n, preemption_cap;
-	uint64_t preemption_number;	/* of the last one */
+	uint64_t preemption_number; /* of the last one */
+	uint32_t *copies;	    /* placed by the last berth_schedule_pods_by_template */
+	size_t copy_n, copy_cap;
 	struct bt_lib_node_names nodes; /* of berth_feasible_nodes */
 	struct bt_proto *proto;		/* NULL: no message was read yet */
 };

@@ -80,6 +80,7 @@ enum berth_status berth_transaction_rollback(struct berth *berth)
 
 	if (status == BERTH_OK) {
 		bt_transaction_roll_back(lib->engine);
+		lib->copy_n = 0;
 		bt_lib_end_preemptions(lib, bt_transaction_depth(lib->engine));
 		bt_lib_leave(lib);
 	}
@@ -104,6 +105,7 @@ enum berth_status berth_transaction_commit(struct berth *berth)
 		bt_lib_begin_cycle(lib);
 	}
 	bt_transaction_commit(lib->engine, &observer);
+	lib->copy_n = 0;
 	bt_lib_end_preemptions(lib, bt_transaction_depth(lib->engine));
 	bt_eventcount_wake(&lib->park);
 	bt_lib_leave(lib);
@@ -237,12 +239,16 @@ enum berth_status berth_schedule_pods_by_template(struct berth *berth, const cha
 		bt_lib_leave(lib);
 		return bt_lib_not_found(name);
 	}
+	lib->copy_n = 0;
 	do {
 		/* One by one, so that the copy that fits nowhere does not stay. */
 		bt_transaction_begin(lib->engine);
 		copy_ix = bt_transaction_add_copy(lib->engine, pod_ix);
 		if (bt_transaction_place(lib->engine, copy_ix, &node_ix) == BT_PLACED) {
 			placed_n++;
+			lib->copies =
+				bt_mem_grow(lib->copies, lib->copy_n, &lib->copy_cap, sizeof(*lib->copies));
+			lib->copies[lib->copy_n++] = copy_ix;
 			bt_transaction_commit(lib->engine, NULL);
 		}
 	} while (node_ix != BT_NO_NODE && (max == 0 || placed_n < max));

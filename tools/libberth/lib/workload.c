@@ -108,6 +108,7 @@ void bt_lib_workload_fini(struct bt_lib *lib)
 {
 	bt_lib_end_preemptions(lib, 0);
 	bt_mem_free(lib->preemptions);
+	bt_mem_free(lib->copies);
 	bt_mem_free((void *)lib->nodes.names);
 	bt_mem_free(lib->nodes.ixs);
 	if (lib->proto) {
@@ -321,4 +322,33 @@ enum berth_status berth_schedule_workload(
 	bt_mem_free(pod_ixs);
 	bt_lib_leave(lib);
 	return status;
+}
+
+enum berth_status berth_template_pods(
+	struct berth *berth, const struct berth_pod_ref **out_pods, uint32_t *out_n)
+{
+	struct bt_lib *lib;
+	enum berth_status status = bt_lib_transaction_enter(berth, false, &lib);
+
+	if (status != BERTH_OK) {
+		return status;
+	}
+	if (!out_pods || !out_n) {
+		status = bt_lib_fail(berth, BERTH_INVALID, "out_pods or out_n is NULL");
+		bt_lib_leave(lib);
+		return status;
+	}
+	bt_arena_reset(&lib->compact);
+	struct berth_pod_ref *pods =
+		bt_arena_alloc(&lib->compact, (lib->copy_n + 1) * sizeof(*pods), sizeof(void *));
+	for (size_t i = 0; i < lib->copy_n; i++) {
+		uint32_t pod_ix = lib->copies[i];
+
+		pods[i] = bt_lib_refer(lib, &lib->compact, pod_ix,
+			bt_ledger_pod(bt_engine_cache(lib->engine)->ledger, pod_ix)->node_ix);
+	}
+	*out_pods = pods;
+	*out_n = (uint32_t)lib->copy_n;
+	bt_lib_leave(lib);
+	return BERTH_OK;
 }

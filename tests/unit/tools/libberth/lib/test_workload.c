@@ -229,6 +229,27 @@ static void a_group_with_a_constraint_gets_one_rack(void **state)
 	berth_destroy(berth);
 }
 
+static void copies_of_a_template_are_listed_with_their_nodes(void **state)
+{
+	struct berth *berth = begin(NULL, NODE("n1", "4") NODE("n2", "4") POD("a", "3"));
+	const struct berth_pod_ref *pods;
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(berth_template_pods(berth, &pods, &n), BERTH_OK);
+	assert_int_equal(n, 0);
+	assert_int_equal(berth_schedule_pods_by_template(berth, NULL, "a", 0, NULL, NULL), BERTH_OK);
+	assert_int_equal(berth_template_pods(berth, &pods, &n), BERTH_OK);
+	assert_int_equal(n, 2);
+	assert_string_equal(pods[1].name, "a-2");
+	assert_string_not_equal(pods[0].node, pods[1].node);
+	assert_int_equal(berth_transaction_rollback(berth), BERTH_OK);
+	assert_int_equal(berth_template_pods(berth, &pods, &n), BERTH_OK);
+	assert_int_equal(n, 0);
+	assert_int_equal(berth_template_pods(berth, NULL, &n), BERTH_INVALID);
+	berth_destroy(berth);
+}
+
 /* metadata {name: NAME}, spec {containers [{name: main}]}, as k8s.io/api encodes it. */
 #define PROTO_POD(letter)                                                                                    \
 	"\x00\x00\x00\x0f\x0a\x03\x0a\x01" letter "\x12\x08\x12\x06\x0a\x04"                                 \
@@ -269,6 +290,7 @@ int main(void)
 		cmocka_unit_test(pods_without_a_group_get_nodes_together_or_not_at_all),
 		cmocka_unit_test(a_gang_needs_its_minimum),
 		cmocka_unit_test(a_group_with_a_constraint_gets_one_rack),
+		cmocka_unit_test(copies_of_a_template_are_listed_with_their_nodes),
 		cmocka_unit_test(objects_come_as_protobuf_too),
 	};
 
