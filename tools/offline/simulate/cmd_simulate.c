@@ -21,10 +21,10 @@
 #include "tools/offline/simulate/ignored.h"
 #include "tools/offline/simulate/load.h"
 #include "tools/offline/simulate/places.h"
+#include "tools/offline/simulate/pod_names.h"
 #include "tools/kube/config/recording.h"
 
-#define NS_PER_S    INT64_C(1000000000)
-#define SUGGEST_MAX 200000 /* limit of pods for suggesting similar names */
+#define NS_PER_S INT64_C(1000000000)
 
 struct simulation {
 	struct bt_invocation *invocation;
@@ -150,6 +150,9 @@ static void explained(void *context, struct bt_simulate_run_watch *watch, const 
 {
 	struct simulation *s = context;
 
+	if (!watch->first) {
+		return;
+	}
 	if (decision->outcome == BT_PLACED) {
 		bt_report_explain_mark(
 			s->emit, s->engine, watch->first, decision->pod_ix, decision->node_ix, "chosen");
@@ -197,73 +200,9 @@ static uint32_t watched_pod(const struct simulation *s, const struct bt_simulate
 						 bt_str_sub(watch->pod, slash + 1, watch->pod.len));
 }
 
-/* Names of pods with their namespaces, to suggest the nearest one. */
-struct pod_names {
-	char **names;
-	size_t n;
-};
-
-static const char *pod_name(const void *context, size_t ix)
+static void report_unknown(const struct simulation *s, const struct bt_simulate_run_watch *watch)
 {
-	const struct pod_names *names = context;
-
-	return ix < names->n ? names->names[ix] : NULL;
-}
-
-static const char *bare_name(const void *context, size_t ix)
-{
-	const char *name = pod_name(context, ix);
-
-	return name ? strchr(name, '/') + 1 : NULL;
-}
-
-/* The nearest name is that of a pod with the same name in another namespace; then one that differs in some
- * letters; then one whose name alone does. */
-static const char *nearest(const struct pod_names *names, const char *typed)
-{
-	const char *slash = strrchr(typed, '/'), *bare = slash ? slash + 1 : typed, *near, *near_bare;
-
-	for (size_t i = 0; i < names->n; i++) {
-		if (strcmp(bare_name(names, i), bare) == 0) {
-			return names->names[i];
-		}
-	}
-	near = bt_name_suggest(typed, pod_name, names);
-	near_bare = near ? NULL : bt_name_suggest(bare, bare_name, names);
-	for (size_t i = 0; i < names->n && near_bare && !near; i++) {
-		near = bare_name(names, i) == near_bare ? names->names[i] : NULL;
-	}
-	return near;
-}
-
-/* An unknown name. */
-static void report_unknown(const struct simulation *s, const char *typed)
-{
-	const struct bt_cache *cache = bt_engine_cache(s->engine);
-	uint32_t end = bt_ledger_pod_end(cache->ledger);
-	struct pod_names names = {.names = bt_mem_zalloc((size_t)end + 1, sizeof(*names.names))};
-	struct bt_buf text = {0};
-
-	for (uint32_t i = 0; i < end && end <= SUGGEST_MAX; i++) {
-		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, i);
-
-		if (pod->state != BT_POD_QUEUED && pod->state != BT_POD_SCHEDULED) {
-			continue;
-		}
-		bt_buf_clear(&text);
-		bt_buf_printf(&text, "%.*s/%.*s",
-			BT_STR_ARG(bt_intern_str(cache->dictionary->intern, pod->signature->namespace_)),
-			BT_STR_ARG(bt_intern_str(cache->dictionary->intern, pod->name)));
-		names.names[names.n++] = bt_mem_copy(text.ptr, text.len);
-	}
-	const char *near = nearest(&names, typed);
-	bt_message("berth simulate: --explain %s: there is no such pod; %s%s%s\n", typed,
-		near ? "did you mean " : "write NAMESPACE/NAME", near ? near : "", near ? "?" : "");
-	for (size_t i = 0; i < names.n; i++) {
-		bt_mem_free(names.names[i]);
-	}
-	bt_mem_free(names.names);
-	bt_buf_fini(&text);
+	bt_pod_names_unknown(s->engine, "simulate: --explain", watch->pod.ptr);
 }
 
 /* Before the first decision: explains bound pods now, since they may be deleted later. Unknown names end the
@@ -284,7 +223,7 @@ static void begin_explaining(void *context, struct bt_engine *engine)
 			(void)bt_report_explain_attempt(s->emit, engine, pod_ix, 0);
 		} else if (pod_ix == BT_NO_POD && !watch->ignored && !s->timed) {
 			s->unknown = true;
-			report_unknown(s, watch->pod.ptr);
+			report_unknown(s, watch);
 		}
 	}
 }
@@ -339,7 +278,7 @@ static void end_explaining(struct simulation *s)
 			add_fate(s, watch, "ignored", "", watch->ignored);
 		} else if (!watch->seen) {
 			s->unknown = true;
-			report_unknown(s, watch->pod.ptr);
+			report_unknown(s, watch);
 		}
 	}
 	bt_emit_end(s->emit);

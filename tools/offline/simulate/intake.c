@@ -103,6 +103,9 @@ void bt_intake_note(struct bt_intake *intake, const struct bt_object *object, en
 		note_pod(intake, object, status, taken);
 	} else if (object->kind == BT_KIND_NODE) {
 		intake->counts.nodes++;
+		if (intake->node) {
+			intake->node(intake->context, &object->node);
+		}
 		if (status == BT_FULL) {
 			intake_complain(intake, object, "status.allocatable",
 				"there are more different resource names than berth can distinguish",

@@ -21,11 +21,12 @@ struct bt_leaver {
 	int64_t deletion_ns;
 };
 
-/* Zero-initialized except for the first four fields. Owns: bt_intake_fini. */
+/* Zero-initialized except for the first five fields. Owns: bt_intake_fini. */
 struct bt_intake {
 	struct bt_diagnostics *diagnostics;
 	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */
 	void (*ignored)(void *context, const struct bt_pod_object *pod, const char *why); /* or NULL */
+	void (*node)(void *context, const struct bt_node_object *node);			  /* or NULL */
 	void *context;
 	struct bt_intake_counts counts;
 	struct bt_map graces;	   /* by pod_ix plus one: grace periods other than 30 s, in seconds */

@@ -83,6 +83,13 @@ static int load_cluster(struct bt_loaded_cluster *c)
 	return BT_EXIT_OK;
 }
 
+static void note_deleting(void *context, const struct bt_pod_object *pod)
+{
+	struct bt_loaded_cluster *c = context;
+
+	c->ignored(c->context, pod, "the pod is being deleted");
+}
+
 int bt_loaded_cluster_open(struct bt_loaded_cluster *c, struct bt_invocation *invocation)
 {
 	c->invocation = invocation;
@@ -97,12 +104,17 @@ int bt_loaded_cluster_open(struct bt_loaded_cluster *c, struct bt_invocation *in
 	c->diagnostics = (struct bt_diagnostics){.command = invocation->command->name,
 		.quiet = c->quiet,
 		.strict = bt_invocation_has(invocation, "strict")};
-	c->intake = (struct bt_intake){
-		.diagnostics = &c->diagnostics, .entered = c->entered, .context = c->context};
+	c->intake = (struct bt_intake){.diagnostics = &c->diagnostics,
+		.entered = c->entered,
+		.ignored = c->ignored,
+		.node = c->node,
+		.context = c->context};
 	c->run.intake = &c->intake;
 	c->load = (struct bt_load){.pipeline = c->pipeline,
 		.intake = &c->intake,
 		.diagnostics = &c->diagnostics,
+		.deleting = c->ignored ? note_deleting : NULL,
+		.context = c,
 		.expand = !bt_invocation_has(invocation, "no-expand")};
 	bt_load_init(&c->load);
 	return load_cluster(c);
