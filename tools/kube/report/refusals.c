@@ -11,8 +11,8 @@
 #include "engine/flow/cycle/group_cycle.h"
 #include "tools/kube/report/utilization.h"
 
-static struct bt_refusal_row *add_row(
-	struct bt_refusal_rows *rows, const char *plugin, struct bt_str text, uint64_t node_n)
+static struct bt_refusal_row *add_row(struct bt_refusal_rows *rows, const char *plugin, struct bt_str text,
+	uint64_t node_n, uint32_t first_ix)
 {
 	for (size_t i = 0; i < rows->n; i++) {
 		struct bt_refusal_row *row = &rows->items[i];
@@ -26,7 +26,8 @@ static struct bt_refusal_row *add_row(
 	rows->items[rows->n] = (struct bt_refusal_row){.plugin = plugin,
 		.text = bt_mem_copy(text.ptr, text.len),
 		.node_n = node_n,
-		.nearest_ix = BT_NO_NODE};
+		.nearest_ix = BT_NO_NODE,
+		.first_ix = first_ix};
 	return &rows->items[rows->n++];
 }
 
@@ -74,12 +75,32 @@ static void write_lack(struct bt_engine *engine, const struct bt_refusal *refusa
 	}
 }
 
-static void note_nearest(struct bt_engine *engine, struct bt_refusal_row *row,
+/* Keeps the node among the nearest of all, in order. */
+static void rank(struct bt_refusal_rows *rows, uint32_t node_ix, double share)
+{
+	uint32_t at = rows->nearest_n;
+
+	if (at == BT_REFUSAL_NEAREST && share >= rows->nearest[at - 1].lacks) {
+		return;
+	}
+	at -= at == BT_REFUSAL_NEAREST;
+	for (; at > 0 && rows->nearest[at - 1].lacks > share; at--) {
+		rows->nearest[at] = rows->nearest[at - 1];
+	}
+	rows->nearest[at] = (struct bt_refusal_near){node_ix, share};
+	rows->nearest_n += rows->nearest_n < BT_REFUSAL_NEAREST;
+}
+
+static void note_nearest(struct bt_engine *engine, struct bt_refusal_rows *rows, struct bt_refusal_row *row,
 	const struct bt_refusal *refusal, uint32_t node_ix, struct bt_buf *text)
 {
 	double share;
 
-	if (!lacks(refusal, &share) || (row->lack_text && share >= row->lacks)) {
+	if (!lacks(refusal, &share)) {
+		return;
+	}
+	rank(rows, node_ix, share);
+	if (row->lack_text && share >= row->lacks) {
 		return;
 	}
 	write_lack(engine, refusal, text);
@@ -89,13 +110,14 @@ static void note_nearest(struct bt_engine *engine, struct bt_refusal_row *row,
 	row->nearest_ix = node_ix;
 }
 
-static void add_fitting(struct bt_engine *engine, uint32_t pod_ix, struct bt_refusal_rows *rows)
+static void add_fitting(
+	struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix, struct bt_refusal_rows *rows)
 {
 	if (bt_engine_in_group(engine, pod_ix)) {
 		add_row(rows, "GangScheduling",
-			bt_str("waiting for minCount pods from a gang to be scheduled"), 1);
+			bt_str("waiting for minCount pods from a gang to be scheduled"), 1, node_ix);
 	} else {
-		add_row(rows, "", bt_str("fits now"), 1);
+		add_row(rows, "", bt_str("fits now"), 1, node_ix);
 	}
 }
 
@@ -108,7 +130,7 @@ static void add_nodes(
 
 	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
 		if (evaluation->refused_by[i] == BT_PASSED) {
-			add_fitting(engine, explanation->pod_ix, rows);
+			add_fitting(engine, explanation->pod_ix, evaluation->visited[i], rows);
 			continue;
 		}
 		bt_explanation_refusal(engine, explanation, i, &refusal);
@@ -117,42 +139,52 @@ static void add_nodes(
 			bt_buf_text(&text, r ? ", " : "");
 			bt_refusal_reason(engine, &refusal, r, &text);
 		}
-		note_nearest(engine, add_row(rows, refusal.plugin, bt_buf_view(&text), 1), &refusal,
-			evaluation->visited[i], &text);
+		uint32_t node_ix = evaluation->visited[i];
+		struct bt_refusal_row *row = add_row(rows, refusal.plugin, bt_buf_view(&text), 1, node_ix);
+
+		note_nearest(engine, rows, row, &refusal, node_ix, &text);
 	}
 	bt_buf_fini(&text);
 }
 
-void bt_refusal_rows_collect(struct bt_engine *engine, uint32_t pod_ix, struct bt_refusal_rows *out)
+void bt_refusal_rows_of(
+	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_refusal_rows *out)
 {
 	uint64_t node_n = bt_engine_cache(engine)->view.snapshot->node_n;
-	struct bt_explanation explanation = {0};
+	uint32_t visited_n = explanation->evaluation.visited_n;
 
 	*out = (struct bt_refusal_rows){0};
-	bt_engine_explain(engine, pod_ix, &explanation);
-	if (explanation.refused || explanation.gated) {
-		add_row(out, explanation.refusal.plugin, bt_str(explanation.refusal.text), node_n);
-	} else if (explanation.error) {
-		add_row(out, "", bt_str(explanation.error), node_n);
+	if (explanation->refused || explanation->gated) {
+		add_row(out, explanation->refusal.plugin, bt_str(explanation->refusal.text), node_n,
+			BT_NO_NODE);
+	} else if (explanation->error) {
+		add_row(out, "", bt_str(explanation->error), node_n, BT_NO_NODE);
 	} else {
-		add_nodes(engine, &explanation, out);
-		if (explanation.evaluation.visited_n < node_n) {
+		add_nodes(engine, explanation, out);
+		if (visited_n < node_n) {
 			add_row(out,
-				explanation.plan->profile->uses[explanation.plan->narrowed_by].plugin->name,
-				bt_str("the pod names other nodes"),
-				node_n - explanation.evaluation.visited_n);
+				explanation->plan->profile->uses[explanation->plan->narrowed_by].plugin->name,
+				bt_str("the pod names other nodes"), node_n - visited_n, BT_NO_NODE);
 		}
 	}
-	bt_explanation_fini(&explanation);
 	if (out->n) {
 		qsort(out->items, out->n, sizeof(*out->items), by_nodes);
 	}
 }
 
+void bt_refusal_rows_collect(struct bt_engine *engine, uint32_t pod_ix, struct bt_refusal_rows *out)
+{
+	struct bt_explanation explanation = {0};
+
+	bt_engine_explain(engine, pod_ix, &explanation);
+	bt_refusal_rows_of(engine, &explanation, out);
+	bt_explanation_fini(&explanation);
+}
+
 void bt_refusal_rows_add(
 	struct bt_refusal_rows *rows, const char *plugin, struct bt_str text, uint64_t node_n)
 {
-	(void)add_row(rows, plugin, text, node_n);
+	(void)add_row(rows, plugin, text, node_n, BT_NO_NODE);
 }
 
 void bt_refusal_rows_fini(struct bt_refusal_rows *rows)

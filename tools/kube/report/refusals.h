@@ -15,12 +15,28 @@ struct bt_refusal_row {
 	uint32_t nearest_ix;
 	double lacks; /* the largest of its reasons' shares of what the pod requests */
 	char *lack_text;
+	uint32_t first_ix; /* the first of the nodes that were visited; BT_NO_NODE: none was */
+};
+
+#define BT_REFUSAL_NEAREST 5
+
+/* A node that lacks nothing but amounts of resources. */
+struct bt_refusal_near {
+	uint32_t node_ix;
+	double lacks; /* as bt_refusal_row.lacks */
 };
 
 struct bt_refusal_rows {
 	struct bt_refusal_row *items; /* the most nodes first */
 	size_t n, cap;
+	struct bt_refusal_near nearest[BT_REFUSAL_NEAREST]; /* the least lacking first */
+	uint32_t nearest_n;
 };
+
+/* The nodes of an explanation. Context: the scheduling thread, while the explanation is valid; allocates.
+ * Owns: bt_refusal_rows_fini. */
+void bt_refusal_rows_of(
+	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_refusal_rows *out);
 
 /* Explains the pod in the present state of the cluster. Context: the scheduling thread, between cycles;
  * allocates. Owns: bt_refusal_rows_fini. */
