@@ -107,6 +107,7 @@ static const struct {
 	{"quality", bt_cmd_quality},
 	{"capacity", bt_cmd_capacity},
 	{"check", bt_cmd_check},
+	{"explain", bt_cmd_explain},
 	{"whatif", bt_cmd_whatif},
 	{"compare", bt_cmd_compare},
 	{"verdict", bt_cmd_verdict},

@@ -635,6 +635,73 @@ static const struct bt_note check_notes[] = {
 	{0},
 };
 
+static const struct bt_option explain_options[] = {
+	FILENAME_OPTION(
+		"File or directory with the cluster, or - for standard input, as for berth simulate. May be "
+		"repeated; the same as giving PATH as an argument."),
+	{.name = "attempt",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.min = 1,
+		.max = 1000000,
+		.help = "Explain the pod's N-th attempt, with the cluster as it was then, instead of the "
+			"last."},
+	{.name = "ignore-pending",
+		.help = "Do not place the cluster's pending pods first: explain the pod in the cluster of "
+			"the input, with its terminating pods."},
+	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
+	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
+	BT_KUBERNETES_VERSION_OPTION,
+	FEATURE_GATES_OPTION(GATES_HELP),
+	NO_EXPAND_OPTION,
+	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
+	REPORT_OPTION,
+	STRICT_OPTION,
+	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	{0},
+};
+
+static const struct bt_example explain_examples[] = {
+	{"berth explain cluster.yaml shop/web-7", "Why a pod is pending, or on its node."},
+	{"berth explain cluster.yaml web-7 -o json | jq -r '.fixes[0].patch'",
+		"The cheapest change of the pod as a JSON patch. Without a namespace: default."},
+	{BT_KUBECTL_GET " | berth explain - web-7 --ignore-pending", "In the cluster as it is."},
+	{0},
+};
+
+static const struct bt_exit_text explain_exits[] = {
+	{BT_EXIT_OK, "The report was written; the pod is placed."},
+	{BT_EXIT_NO, "The report was written; the pod is pending, gone, or ignored."},
+	USAGE_EXIT,
+	{BT_EXIT_INPUT,
+		"A path cannot be opened or read, the input or the configuration holds nothing usable, "
+		"or there is no such pod or attempt; with --strict, anything is wrong in the input."},
+	WRITING_EXIT,
+	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
+	PIPE_EXIT,
+	{0},
+};
+
+static const struct bt_note explain_notes[] = {
+	{"WHAT IS EXPLAINED",
+		"The cluster's pending pods are placed first, as berth simulate places them. A pod that was "
+		"placed then is explained at the attempt that placed it, a pending one in the cluster at the "
+		"end. A pod that the input has bound is explained in the cluster of the input, as if it was "
+		"to be placed anew."},
+	{"FIXES",
+		"Every fix has been tried by the engine: with it the pod is placed. From cheap to dear: wait "
+		"for terminating pods; tolerate a taint; lower a request to the largest that fits; raise "
+		"maxSkew; drop a nodeSelector, node affinity, pod affinity, pod anti-affinity or host port; "
+		"uncordon a node; evict pods of lower priority; add a node like one of the cluster, empty; "
+		"evict against a disruption budget. One change comes before several. patch is a JSON patch "
+		"(RFC 6902) for the pod, or for the pod template of its workload below /spec/template."},
+	{"SECTIONS",
+		"explain: the scores of feasible nodes, weighted, the chosen one first; of a pod that fits "
+		"nowhere its nodes by verdict, which sum to all nodes. nearest: the nodes that lack the "
+		"least, with all that the pod lacks there. fixes: as above."},
+	{0},
+};
+
 static const struct bt_option whatif_options[] = {
 	FILENAME_OPTION(
 		"File or directory with the cluster, or - for standard input, as for berth simulate. May be "
@@ -1222,6 +1289,21 @@ const struct bt_command bt_commands[] = {
 		.examples = check_examples,
 		.exits = check_exits,
 		.notes = check_notes},
+	{.name = "explain",
+		.summary = "tell why a pod is pending and what would help",
+		.operands = "[PATH...] POD",
+		.operand_max = SIZE_MAX,
+		.operand_file = BT_FILE_READ,
+		.reports = true,
+		.description =
+			"Reads a cluster and tells why a pod is pending: every node's verdict with numbers, "
+			"the nearest nodes with all that the pod lacks there, and the cheapest changes with "
+			"which it is placed, each tried by the engine. Of a placed pod it shows the scores, "
+			"the best other node, and by what that lost.",
+		.options = explain_options,
+		.examples = explain_examples,
+		.exits = explain_exits,
+		.notes = explain_notes},
 	{.name = "whatif",
 		.summary = "show what becomes of the pods of drained nodes",
 		ANY_PATHS,

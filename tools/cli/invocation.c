@@ -401,6 +401,11 @@ const char *bt_invocation_input(const struct bt_invocation *invocation, size_t i
 	return ix - n < invocation->operand_n ? invocation->operands[ix - n] : NULL;
 }
 
+const char *bt_invocation_take_last(struct bt_invocation *invocation)
+{
+	return invocation->operand_n ? invocation->operands[--invocation->operand_n] : NULL;
+}
+
 uint64_t bt_invocation_number(const struct bt_invocation *invocation, const char *option)
 {
 	const char *text = bt_invocation_text(invocation, option);

@@ -49,6 +49,9 @@ const char *bt_invocation_item(const struct bt_invocation *invocation, const cha
  * last. */
 const char *bt_invocation_input(const struct bt_invocation *invocation, size_t ix);
 
+/* Takes the last operand, which is no input; NULL: there is none. */
+const char *bt_invocation_take_last(struct bt_invocation *invocation);
+
 /* The value of an option of type number or fraction; 0 when it was not given and has no default. */
 uint64_t bt_invocation_number(const struct bt_invocation *invocation, const char *option);
 double bt_invocation_fraction(const struct bt_invocation *invocation, const char *option);
