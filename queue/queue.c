@@ -754,29 +754,27 @@ static void move_one(
 	}
 }
 
-/* Evaluates the event for a group except own, and moves the whole group if the event may help. */
-BT_INLINE void move_group(struct bt_queue *queue, uint32_t group, const struct bt_cluster_event *event,
+/* Evaluates the event for a group except own, and moves the whole group if the event may help. Returns:
+ * whether it moved. */
+BT_INLINE bool move_group(struct bt_queue *queue, uint32_t group, const struct bt_cluster_event *event,
 	uint32_t own, int64_t now_ns)
 {
 	uint32_t ix = queue->groups[group].first;
 	size_t n = 0;
 
 	BT_INVARIANT(group < queue->group_n && queue->groups[group].n > 0);
-	for (; ix != BT_NO_SLOT; ix = queue->slots[ix].next) {
-		if (ix != own) {
-			queue_note(queue, &n, ix);
-			break;
-		}
+	if (ix == own) {
+		ix = queue->slots[ix].next;
 	}
-	if (n == 0 || !gate_cares(queue, &queue->slots[ix], event)) {
-		return;
+	if (ix == BT_NO_SLOT || !gate_cares(queue, &queue->slots[ix], event)) {
+		return false;
 	}
 	enum bt_strategy strategy = weigh(queue, &queue->slots[ix], event);
 	if (strategy == BT_SKIP) {
 		stay(queue, ix);
-		return;
+		return false;
 	}
-	while ((ix = queue->slots[ix].next) != BT_NO_SLOT) {
+	for (; ix != BT_NO_SLOT; ix = queue->slots[ix].next) {
 		if (ix != own) {
 			queue_note(queue, &n, ix);
 		}
@@ -784,6 +782,7 @@ BT_INLINE void move_group(struct bt_queue *queue, uint32_t group, const struct b
 	for (size_t i = 0; i < n; i++) {
 		move_slot(queue, queue->scratch[i], strategy, now_ns);
 	}
+	return true;
 }
 
 /* Unparks kinds that the event may help, and those whose example is gone. */
@@ -851,11 +850,13 @@ static void move_all(struct bt_queue *queue, const struct bt_cluster_event *even
 		queue->active.kinds[queue->slots[own].kind].kind.priority <= max_priority) {
 		move_one(queue, own, event, now_ns);
 	}
-	for (size_t i = 0; concerns(queue, plugins) && i < group_n; i++) {
+	bool concerned = concerns(queue, plugins);
+	for (size_t i = 0; concerned && i < group_n; i++) {
 		const struct bt_waiting_group *group = &queue->groups[i];
 
-		if (group->n && yields(queue, group, max_priority)) {
-			move_group(queue, (uint32_t)i, event, own, now_ns);
+		if (group->n && yields(queue, group, max_priority) &&
+			move_group(queue, (uint32_t)i, event, own, now_ns)) {
+			concerned = concerns(queue, plugins); /* only moves change that */
 		}
 	}
 	if (queue->active.parked_n && (queue->active.parked_for & plugins)) {
