@@ -24,9 +24,9 @@ def deployment(i, name, kind="Deployment"):
 		spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
 			{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": name}}}]}}
 	if random_.random() < 0.5:
-		spec["priorityClassName"] = random_.choice(["urgent", "meek"])
+		spec["priorityClassName"] = random_.choice(["urgent", "urgent", "meek"])
 	return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "namespace": "extra", "uid": name}, "spec": {
-		"replicas": random_.randint(1, 60), "selector": {"matchLabels": {"app": name}},
+		"replicas": random_.randint(1, 110), "selector": {"matchLabels": {"app": name}},
 		"template": {"metadata": {"labels": {"app": name}}, "spec": spec}}}
 app = [{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 100000000},
 	{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "meek"}, "value": -100000000}]
@@ -80,8 +80,8 @@ assert report["passes"] == all(row["unplaced"] == 0 for row in report["check"])
 print(int(report["passes"]), len(evicted), sum(r["unplaced"] for r in report["check"]), sum(r["replaced"] for r in report["check"]))
 PY
 first=${BT_SEED:-1} fits=0 preempts=0 refuses=0 replaced=0
-for seed in $(seq "$first" $((first + ${BT_SEEDS:-9}))); do
-	"$berth" generate --nodes 20 --pods 300 --bound 1 --load 0.8 --profile basic,spread,preemption --seed "$seed" >all.json
+for seed in $(seq "$first" $((first + ${BT_SEEDS:-9} - 1))); do
+	"$berth" generate --nodes 20 --pods 300 --bound 1 --load 0.95 --profile basic,spread,preemption --seed "$seed" >all.json
 	python3 make.py "$seed" || fail "seed $seed: no input"
 	"$berth" check -q cluster.json -f app.json --seed "$seed" -o json >report.json 2>err
 	status=$?
@@ -112,6 +112,7 @@ for row in report["check"]:
 PY
 	[ "${4:-0}" -gt 0 ] && replaced=$((replaced + 1))
 done
+echo "seeds $first and on: fits $fits, refuses $refuses, preempts $preempts, replaced $replaced" >&2
 [ $fits -gt 0 ] && [ $refuses -gt 0 ] && [ $preempts -gt 0 ] && [ $replaced -gt 0 ] || [ -n "${BT_SEED:-}" ] ||
 	fail "the clusters are too much alike: fits $fits, refuses $refuses, preempts $preempts, replaced $replaced"
 
@@ -201,6 +202,9 @@ expect 0 "fits" "$berth" check -q nodes.yaml -f web.yaml --no-preemption
 	app 2 1
 } >both.yaml
 expect 1 "2 of 2 pods have no place" "$berth" check -q nodes.yaml -f both.yaml
+# And pods that count for a workload may have to leave for another one.
+sed 's/1500m/2/' both.yaml >full.yaml
+expect 1 "2 of 2 pods have no place: preempted by default/urgent-" "$berth" check -q running.yaml -f full.yaml
 # A directory, several files, standard input; kinds that do not matter.
 mkdir app
 cp web.yaml app/web.yaml

@@ -305,9 +305,9 @@ static int place_app(struct bt_check *check)
 uint32_t bt_check_node_of(const struct bt_check *check, const struct bt_check_pod *pod)
 {
 	const struct bt_ledger *ledger = check_cache(check)->ledger;
-	bool gone = pod->preempted_by || !bt_ledger_has(ledger, pod->pod_ix);
 
-	return gone || bt_ledger_pod(ledger, pod->pod_ix)->state == BT_POD_QUEUED
+	return !bt_ledger_has(ledger, pod->pod_ix) ||
+			       bt_ledger_pod(ledger, pod->pod_ix)->state == BT_POD_QUEUED
 		       ? BT_NO_NODE
 		       : bt_ledger_pod(ledger, pod->pod_ix)->node_ix;
 }
@@ -315,7 +315,7 @@ uint32_t bt_check_node_of(const struct bt_check *check, const struct bt_check_po
 /* Explains the first pod of a workload that has no place. */
 static void explain(struct bt_check *check, struct bt_workload_result *result, const struct bt_check_pod *pod)
 {
-	if (!pod->preempted_by && bt_ledger_has(check_cache(check)->ledger, pod->pod_ix)) {
+	if (bt_ledger_has(check_cache(check)->ledger, pod->pod_ix)) {
 		result->example = pod->name;
 		bt_refusal_rows_collect(check->cluster.engine, pod->pod_ix, &result->refusals);
 	}
