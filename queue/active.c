@@ -32,7 +32,7 @@ static void vacate_kinds(struct bt_active *active)
 	}
 }
 
-static uint32_t make_kind(struct bt_active *active, struct bt_queue_kind kind)
+static BT_NOINLINE uint32_t make_kind(struct bt_active *active, struct bt_queue_kind kind)
 {
 	uint32_t ix;
 
@@ -56,6 +56,19 @@ static uint32_t make_kind(struct bt_active *active, struct bt_queue_kind kind)
 	return ix;
 }
 
+/* The kind's index, for pods that are not of the last one's kind. Not inlined, so that the others save no
+ * registers. */
+static BT_NOINLINE uint32_t find_kind(struct bt_active *active, struct bt_queue_kind kind)
+{
+	uint32_t ix;
+
+	if (!bt_map_get(&active->kind_ixs, bt_queue_kind_key(kind), &ix)) {
+		ix = make_kind(active, kind);
+	}
+	active->last_kind = ix;
+	return ix;
+}
+
 uint32_t bt_active_join_kind(struct bt_queue *queue, struct bt_queue_kind kind)
 {
 	struct bt_active *active = &queue->active;
@@ -63,10 +76,7 @@ uint32_t bt_active_join_kind(struct bt_queue *queue, struct bt_queue_kind kind)
 
 	/* Pods of a kind come in a row. */
 	if (active->kind_n == 0 || bt_queue_kind_key(active->kinds[ix].kind) != bt_queue_kind_key(kind)) {
-		if (!bt_map_get(&active->kind_ixs, bt_queue_kind_key(kind), &ix)) {
-			ix = make_kind(active, kind);
-		}
-		active->last_kind = ix;
+		ix = find_kind(active, kind);
 	}
 	BT_INVARIANT(active->kinds[ix].kind.signature_ix == kind.signature_ix &&
 		     active->kinds[ix].kind.priority == kind.priority);

@@ -263,8 +263,8 @@ void bt_slot_enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
 
 /* ---- from place to place ---- */
 
-/* PreEnqueue. Returns whether the pod passes. */
-bool bt_slot_pass_gate(struct bt_queue *queue, struct bt_slot *slot)
+/* PreEnqueue. Returns: whether the pod passes. */
+BT_INLINE bool pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
@@ -281,12 +281,17 @@ bool bt_slot_pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 	return false;
 }
 
+bool bt_slot_pass_gate(struct bt_queue *queue, struct bt_slot *slot)
+{
+	return pass_gate(queue, slot);
+}
+
 /* Activates a slot without a place if it passes PreEnqueue. checked: it has already passed. */
 static enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked, int64_t now_ns)
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
-	bt_slot_enter(queue, ix, checked || bt_slot_pass_gate(queue, slot) ? BT_WAIT_ACTIVE : BT_WAIT_GATED);
+	bt_slot_enter(queue, ix, checked || pass_gate(queue, slot) ? BT_WAIT_ACTIVE : BT_WAIT_GATED);
 	if (slot->where == BT_WAIT_ACTIVE && slot->first_ns == INT64_MAX) {
 		slot->first_ns = now_ns;
 	}
@@ -299,7 +304,7 @@ static enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked,
 static enum bt_wait to_backoff(struct bt_queue *queue, uint32_t ix)
 {
 	struct bt_slot *slot = &queue->slots[ix];
-	bool passed = !queue->options.pop_from_backoff || bt_slot_pass_gate(queue, slot);
+	bool passed = !queue->options.pop_from_backoff || pass_gate(queue, slot);
 
 	queue->counts.backoff_n += passed;
 	bt_slot_enter(queue, ix, passed ? BT_WAIT_BACKOFF : BT_WAIT_GATED);
