@@ -70,6 +70,7 @@ done <"$here/releases.tsv"
 
 # What one release has refused of flags and configuration.
 expect 1 "unrecognized feature gate: GangScheduling" "$berth" compare -q --feature-gates GenericWorkload=true,GangScheduling=true full.yaml
+expect 3 "leave the feature gate GenericWorkload out" "$berth" compare -q --feature-gates GenericWorkload=true "$here/gang.yaml"
 printf 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nno: 1\n' >bad.yaml
 expect 3 "bad.yaml" "$berth" compare -q --config bad.yaml full.yaml
 

@@ -178,8 +178,9 @@ enum bt_status bt_follow_decision(struct bt_journal_player *r, const struct bt_j
 		return bt_replay_bad_record(r, record, "a decision about a pod or node that is not there");
 	}
 	if (bt_engine_in_group(engine, pod_ix)) {
-		return bt_replay_bad_record(
-			r, record, "pods of a PodGroup are decided together and cannot be followed");
+		return bt_replay_bad_record(r, record,
+			"pods of a PodGroup are decided together and cannot be compared; leave the feature "
+			"gate GenericWorkload out to compare them as single pods");
 	}
 	if (bt_engine_take_any(engine, pod_ix) != BT_OK) {
 		return bt_replay_bad_record(r, record, "a decision about a pod that does not wait");
