@@ -80,7 +80,7 @@ void bt_ingest_adopt(struct bt_cache *cache, struct bt_delta *delta);
 void bt_ingest_give_slots(struct bt_cache *cache, struct bt_delta *delta);
 
 /* The same for the description only: the snapshot adopts it, and the ledger's journal names a node that
- * changes in place. Requires: the node has a slot. */
+ * changes, comes or goes. Requires: the node has a slot. */
 void bt_cache_adopt_node(struct bt_cache *cache, const struct bt_node_delta *node);
 
 /* Vacates the slot of a node that is not live in the tables by slot. Requires: the ledger does not keep it.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reversible changes of nodes. The scheduling thread's columns and ledger use a description that is not
- * published, until the former one is restored. A changed node keeps its slot, and plans are updated; an added
- * or removed node makes a new layout.
+ * published, until the former one is restored. Plans follow a node that changes, comes or goes.
  * Context: the scheduling thread, between cycles.
  */
 #pragma once

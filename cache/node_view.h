@@ -66,15 +66,19 @@ struct bt_snapshot {
 	uint64_t version;      /* incremented by every change of a description except images, and by
 				  bt_snapshot_touch */
 	uint64_t node_version; /* the same without bt_snapshot_touch: the descriptions themselves */
-	/* Incremented when slots are added, moved or cut, when a node becomes live or is deleted, and by
-	 * bt_snapshot_touch. While it stays the same, nodes only change in place: */
+	/* Incremented when slots are moved or cut, when slot_room changes, and by bt_snapshot_touch. While it
+	 * stays the same, single nodes change, come and go: */
 	uint64_t layout_version;
-	/* The slots of the nodes that changed in place, newest last: entry i is changes[i & changes_mask] for
-	 * the last changes_mask + 1. */
+	/* The slots whose nodes changed, came or went, and the slots that were added, newest last: entry i is
+	 * changes[i & changes_mask] for the last changes_mask + 1. A slot may have been taken back since: it
+	 * is not below slot_n then. */
 	const uint32_t *changes;
 	uint64_t changes_mask, changes_end;
-	uint32_t slot_n; /* slots in use, vacant ones included */
-	uint32_t node_n; /* live nodes */
+	uint64_t live_version; /* incremented when a node comes, goes or moves */
+	uint32_t slot_n;       /* slots in use, vacant ones included */
+	uint32_t slot_room;    /* data by slot that readers keep has room for as many; at least slot_n, except
+				  between a freeze and a thaw */
+	uint32_t node_n;       /* live nodes */
 	const uint64_t *live;
 	const struct bt_node *nodes;
 	const struct bt_node_room *rooms;
@@ -145,11 +149,17 @@ struct bt_usage {
 	const uint32_t *journal;
 	uint64_t journal_mask, journal_end;
 	uint64_t release_n;	       /* number of changes that may have made room on a node */
-	uint64_t redescribed_n;	       /* of these: nodes that changed in place */
+	uint64_t redescribed_n;	       /* of these: nodes that changed, came or went */
 	uint64_t cleared_nomination_n; /* number of ended nominations */
 	struct bt_owner owner;	       /* of the ledger, and of columns built from its journal */
 	bool is_empty;		       /* not a ledger's usage: for scores of nodes without pods and images */
 };
+
+/* Does a slot have a live node? slot_ix may be that of a slot that was taken back. */
+static inline bool bt_slot_is_live(const struct bt_snapshot *snapshot, uint32_t slot_ix)
+{
+	return slot_ix < snapshot->slot_n && bt_bitmap_test(snapshot->live, slot_ix);
+}
 
 /* How often a pod, or a nomination, has left a node. */
 static inline uint64_t bt_usage_left_n(const struct bt_usage *usage)

@@ -21,11 +21,14 @@
  * as are named. */
 #define VACANT_FEW 2
 #define DENSE_PART 8
+/* Data by slot has room for 1/ROOM_PART more slots, and at least for ROOM_LEAST; a multiple of that. */
+#define ROOM_PART  32
+#define ROOM_LEAST 64
 
 /* A power of two, more than the nodes that change between two cycles. */
 #define CHANGES_N 4096
 
-/* The values of one label key by node slot, as of a version of the layout. */
+/* The values of one label key by node slot; valid in one layout. */
 struct label_column {
 	uint32_t key;
 	uint32_t *values;
@@ -191,15 +194,21 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	w->view.live = w->live;
 }
 
-/* The slots or the set of live nodes have changed. */
+/* The slots are others. */
 static void layout_changes(struct bt_snapshot_writer *w)
 {
+	size_t room = w->view.slot_n / ROOM_LEAST * ROOM_LEAST + 2 * ROOM_LEAST;
+
+	room += w->view.slot_n / ROOM_PART / ROOM_LEAST * ROOM_LEAST;
+	w->view.slot_room = (uint32_t)(room < w->slot_cap ? room : w->slot_cap);
 	w->view.version++;
 	w->view.node_version++;
 	w->view.layout_version++;
+	w->view.live_version++;
+	BT_INVARIANT(w->view.slot_n <= w->view.slot_room && w->view.slot_room <= w->slot_cap);
 }
 
-/* A live node has changed and stays live. */
+/* A slot was added, or its node has changed, come or gone. */
 static void node_changes(struct bt_snapshot_writer *w, uint32_t slot)
 {
 	w->changes[w->view.changes_end++ & w->view.changes_mask] = slot;
@@ -236,8 +245,10 @@ uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 	bt_map_put(&w->slots, name, slot);
 	if (w->frozen) {
 		w->entered = true;
+	} else if (slot < w->view.slot_room) {
+		node_changes(w, slot);
 	} else {
-		layout_changes(w); /* columns get longer, or the slot has another node */
+		layout_changes(w); /* columns get longer */
 	}
 	return slot;
 }
@@ -304,10 +315,10 @@ static void cut_slots(struct bt_snapshot_writer *w)
 		return;
 	}
 	w->view.slot_n = end;
-	layout_changes(w); /* columns get shorter */
 	if (room < w->slot_cap) {
 		shrink_slots(w, room);
 	}
+	layout_changes(w); /* columns get shorter */
 }
 
 void bt_snapshot_vacate(struct bt_snapshot_writer *w, uint64_t left_n,
@@ -814,11 +825,8 @@ static void replace(struct bt_snapshot_writer *w, uint32_t slot, const struct bt
 		BT_INVARIANT(w->view.node_n > 0);
 		w->view.node_n--;
 	}
-	if (old && new) {
-		node_changes(w, slot);
-	} else {
-		layout_changes(w);
-	}
+	node_changes(w, slot);
+	w->view.live_version += !old || !new;
 }
 
 bool bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old,
@@ -827,8 +835,7 @@ bool bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 	BT_OWNED_BY_THREAD(&w->view.owner);
 	BT_REQUIRE(!w->frozen && slot < w->view.slot_n && w->descs[slot] == old && (old || new));
 	BT_REQUIRE(!new || new->name == w->nodes[slot].name);
-	bool stays = old && new;
-	bool alike = stays && bt_node_desc_alike_but_images(old, new);
+	bool alike = old && new &&bt_node_desc_alike_but_images(old, new);
 
 	w->descs[slot] = new;
 	change_images(w, slot, old, new);
@@ -841,7 +848,7 @@ bool bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 		replace(w, slot, old, new);
 	}
 	BT_INVARIANT(bt_bitmap_test(w->live, slot) == (new != NULL));
-	return stays && !alike;
+	return !alike;
 }
 
 void bt_snapshot_mark(
@@ -872,7 +879,7 @@ void bt_snapshot_revert(struct bt_snapshot_writer *w, uint32_t slot, struct bt_s
 		} else {
 			w->view.slot_n--;
 		}
-		layout_changes(w);
+		node_changes(w, slot);
 	}
 	w->kept_n = mark->kept_n;
 	BT_INVARIANT(w->view.slot_n == mark->slot_n);

@@ -74,7 +74,7 @@ void bt_snapshot_forget_order(struct bt_snapshot_writer *writer);
 
 /*
  * For each node slot the value of a label key, or BT_NAME_NONE. Built on first use, then kept up to date as
- * nodes change in place.
+ * nodes change, come and go.
  * Owns: the writer; valid until layout_version changes.
  */
 const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *writer, uint32_t key);
@@ -103,7 +103,7 @@ void bt_snapshot_thaw(struct bt_snapshot_writer *writer);
 /*
  * Replaces a node's description: old is the slot's current one (NULL: not live), new the next (NULL:
  * deleted). The version is incremented unless both are equal for scheduling, except images, which have
- * stamps. A node that stays live is appended to changes; otherwise layout_version is incremented, too.
+ * stamps. A node that is not equal is appended to changes.
  * Requires: the slot was entered; old was adopted last; one of them is not NULL.
  * Owns    : the writer points into new, and no longer into old, which the caller may drop afterwards.
  * Returns : whether the node is in changes now.

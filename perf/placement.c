@@ -7,6 +7,7 @@
 #include "placement.h"
 
 #include "engine/base/arena.h"
+#include "engine/base/clock.h"
 #include "engine/base/rng.h"
 #include "tools/offline/generate/build.h"
 #include "workload.h"
@@ -14,6 +15,12 @@
 #define PODS_PER_NODE 20
 #define PODS_MAX      1000000 /* fewer a node where there are very many nodes */
 #define SEED	      1
+
+/* Of node_churn: windows without and with changes, by turns. */
+#define WINDOWS	    20
+#define WINDOW_NS   50000000
+#define CHANGE_NS   10000000
+#define CHURN_BATCH 20
 
 enum shapes {
 	SHAPES_FEW, /* 36 request vectors */
@@ -159,6 +166,69 @@ static void mixed(struct bt_bench *bench)
 	measure(bench, &s);
 }
 
+/* One of 100 changes of nodes a second: a label, a cordon, a node that goes, and each taken back. */
+static void change_node(struct workload *w, uint32_t n)
+{
+	uint32_t node_ix = n / 6 % w->node_n;
+
+	switch (n % 6) {
+	case 0:
+		bt_workload_relabel(w, node_ix, "changed");
+		break;
+	case 2:
+		bt_workload_cordon(w, node_ix);
+		break;
+	case 4:
+		bt_workload_remove_node(w, node_ix);
+		break;
+	default:
+		bt_workload_relabel(w, node_ix, NULL);
+	}
+}
+
+/* Places pods for WINDOW_NS of this thread's time; *changes: the number of changes so far, or NULL. Returns
+ * placements per second. */
+static double place_for_a_while(struct workload *w, uint32_t *changes)
+{
+	int64_t begin_ns = bt_clock_thread_cpu_ns(), now_ns = begin_ns, again_ns = 0, due_ns = begin_ns;
+	uint64_t placed_n = w->placed_n;
+
+	while (now_ns - begin_ns - again_ns < WINDOW_NS) {
+		if (w->left < CHURN_BATCH) {
+			bt_workload_again(w);
+			again_ns += bt_clock_thread_cpu_ns() - now_ns;
+		}
+		if (changes && now_ns >= due_ns) {
+			change_node(w, (*changes)++);
+			due_ns += CHANGE_NS;
+		}
+		bt_workload_place(w, CHURN_BATCH);
+		now_ns = bt_clock_thread_cpu_ns();
+	}
+	return (double)(w->placed_n - placed_n) * 1e9 / (double)(now_ns - begin_ns - again_ns);
+}
+
+static void churn(struct bt_bench *bench)
+{
+	struct signatures s = {.n = 1000, .w.node_n = (uint32_t)bt_bench_arg(bench)};
+	double quiet = 0, changing = 0;
+	uint32_t changes = 0;
+
+	begin(&s, s.w.node_n * PODS_PER_NODE);
+	bt_workload_place(&s.w, s.w.pod_n);
+	while (bt_bench_keep_running(bench)) {
+		for (uint32_t i = 0; i < WINDOWS; i++) {
+			quiet += place_for_a_while(&s.w, NULL) / WINDOWS;
+			changing += place_for_a_while(&s.w, &changes) / WINDOWS;
+		}
+	}
+	bt_bench_counter(bench, "quiet_per_s", quiet / (double)bt_bench_iterations(bench));
+	bt_bench_counter(bench, "changing_per_s", changing / (double)bt_bench_iterations(bench));
+	bt_bench_counter(bench, "kept_percent", 100 * changing / quiet);
+	bt_bench_counter(bench, "changes", changes);
+	end(&s);
+}
+
 static void mixed_shapes(struct bt_bench *bench)
 {
 	struct signatures s = {.n = 1000, .shapes = SHAPES_OWN};
@@ -207,6 +277,7 @@ static const struct bt_bench_case cases[] = {
 		.args = {1000, 5000, 20000, 100000, 1000000},
 		.arg_n = 5},
 	{.name = "mixed_1000", .run = mixed, .args = {1000, 5000, 20000, 100000}, .arg_n = 4},
+	{.name = "node_churn", .run = churn, .args = {1000, 5000}, .arg_n = 2, .iterations = 1},
 	{.name = "mixed_1000_shapes", .run = mixed_shapes, .args = {1000, 5000, 20000}, .arg_n = 3},
 	{.name = "affinity_spread",
 		.run = bt_bench_affinity_spread,

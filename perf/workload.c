@@ -52,11 +52,13 @@ static void add_image(struct bt_arena *arena, struct bt_node_object *node, const
 }
 
 /* label: the value of a label that nodes have only then; NULL: none. */
-static void apply_node(struct workload *w, uint32_t ix, struct bt_arena *arena, const char *label)
+static void apply_node(
+	struct workload *w, uint32_t ix, struct bt_arena *arena, const char *label, bool cordoned)
 {
 	static const int64_t cores[WORKLOAD_MACHINES] = {16, 32, 64, 96},
 			     gib[WORKLOAD_MACHINES] = {64, 256, 256, 768};
-	struct bt_node_object node = {.meta.name = bt_build_text(arena, "node-%06u", ix)};
+	struct bt_node_object node = {
+		.meta.name = bt_build_text(arena, "node-%06u", ix), .unschedulable = cordoned};
 	struct bt_rng rng = {.state = ix};
 	uint32_t machine = bt_rng_below(&rng, WORKLOAD_MACHINES), node_ix;
 
@@ -122,7 +124,7 @@ void bt_workload_begin(struct workload *w)
 	w->engine = bt_engine_create(&w->config, &options, &errors);
 	w->reader = bt_object_reader_create(give_up, NULL);
 	for (uint32_t i = 0; i < w->node_n; i++) {
-		apply_node(w, i, &scratch, NULL);
+		apply_node(w, i, &scratch, NULL, false);
 		bt_arena_reset(&scratch);
 	}
 	bt_arena_fini(&scratch);
@@ -154,8 +156,24 @@ void bt_workload_relabel(struct workload *w, uint32_t node_ix, const char *value
 {
 	struct bt_arena scratch = {0};
 
-	apply_node(w, node_ix, &scratch, value);
+	apply_node(w, node_ix, &scratch, value, false);
 	bt_arena_fini(&scratch);
+}
+
+void bt_workload_cordon(struct workload *w, uint32_t node_ix)
+{
+	struct bt_arena scratch = {0};
+
+	apply_node(w, node_ix, &scratch, NULL, true);
+	bt_arena_fini(&scratch);
+}
+
+void bt_workload_remove_node(struct workload *w, uint32_t node_ix)
+{
+	char name[NAME_BYTES];
+
+	snprintf(name, sizeof(name), "node-%06u", node_ix);
+	bt_engine_remove_node(w->engine, bt_str(name));
 }
 
 struct bt_pod_object bt_workload_plain_pod(struct bt_arena *arena, int64_t milli, int64_t mib)
@@ -216,8 +234,7 @@ BT_NOINLINE void bt_workload_place(struct workload *w, uint32_t n)
 	w->left -= n;
 }
 
-/* Requeues all placed pods in the same order, and frees their resources. */
-static void again(struct workload *w)
+void bt_workload_again(struct workload *w)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(w->engine)->ledger;
 
@@ -232,12 +249,12 @@ static void again(struct workload *w)
 void bt_workload_measure(struct bt_bench *bench, struct workload *w)
 {
 	bt_workload_place(w, w->pod_n);
-	again(w);
+	bt_workload_again(w);
 	w->placed_n = 0;
 	while (bt_bench_keep_running_batch(bench, BATCH)) {
 		if (w->left < BATCH) {
 			bt_bench_pause(bench);
-			again(w);
+			bt_workload_again(w);
 			bt_bench_resume(bench);
 		}
 		bt_workload_place(w, BATCH);

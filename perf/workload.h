@@ -47,11 +47,20 @@ struct bt_pod_object bt_workload_plain_pod(struct bt_arena *arena, int64_t milli
 /* Adds a pod; the number determines its name and its position in the queue. Returns its index. */
 uint32_t bt_workload_add(struct workload *w, struct bt_pod_object *pod, uint32_t number);
 
-/* Adds a label to a node, or changes its value. */
+/* Adds a label to a node, or changes its value; NULL: the node is as at first, and added if it is missing. */
 void bt_workload_relabel(struct workload *w, uint32_t node_ix, const char *value);
+
+/* Closes a node for new pods; bt_workload_relabel opens it. */
+void bt_workload_cordon(struct workload *w, uint32_t node_ix);
+
+/* Removes a node; bt_workload_relabel adds it again. */
+void bt_workload_remove_node(struct workload *w, uint32_t node_ix);
 
 /* Decides for the next n pods of the queue. */
 void bt_workload_place(struct workload *w, uint32_t n);
+
+/* Requeues all placed pods in the same order, and frees their resources. */
+void bt_workload_again(struct workload *w);
 
 /* Measures placements: all pods once to warm up, then repeatedly. Items are placements. */
 void bt_workload_measure(struct bt_bench *bench, struct workload *w);

@@ -109,6 +109,9 @@ struct bt_compiled {
 /* Has prepare bound the term to domain counts? They end when a node changes, and the term with them. */
 typedef bool bt_plugin_bound_fn(const void *term);
 
+/* Do the term's results depend on how many nodes there are? Then it ends when a node comes or goes. */
+typedef bool bt_plugin_counts_nodes_fn(const void *term);
+
 /* Updates a term's table by taint set to the snapshot's sets. Returns: false: the table has no room for them,
  * and the term must be compiled again. */
 typedef bool bt_plugin_taint_sets_fn(const void *term, const struct bt_snapshot *snapshot);
@@ -303,7 +306,8 @@ struct bt_plugin {
 	const char *no_pre_score_error;
 	void (*compile)(const void *settings, const struct bt_compile_env *env,
 		const struct bt_signature *signature, struct bt_compiled *out_compiled);
-	bt_plugin_taint_sets_fn *taint_sets; /* of plugins whose terms have a table by taint set */
+	bt_plugin_counts_nodes_fn *counts_nodes; /* NULL: they do not */
+	bt_plugin_taint_sets_fn *taint_sets;	 /* of plugins whose terms have a table by taint set */
 	bt_plugin_filter_fn *filter;
 	bt_plugin_reject_fn *reject; /* NULL: always with the code refusal and a reason of kind 0 */
 	enum bt_code refusal;

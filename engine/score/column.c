@@ -293,8 +293,7 @@ static void freshen(struct node_batch *batch, const uint64_t *mask, bool all_sta
 	}
 }
 
-/* Is a node in the journal one of the batch's? A node that was added after the column was built is not live,
- * or there would be a new snapshot. */
+/* Is a node in the journal one of the batch's? */
 static bool is_ours(const struct node_batch *batch, uint32_t node_ix)
 {
 	return node_ix - batch->first < batch->end - batch->first;
@@ -383,13 +382,23 @@ static enum bt_catch_up choose(const struct bt_column *column, const struct bt_u
 	return chooser(chooser_context, behind, column->slot_n, column->stable_rounds);
 }
 
+/* Slots were added, or taken back: these have the value 0. */
+static void follow_slots(struct bt_column *column, uint32_t slot_n)
+{
+	for (uint32_t i = slot_n; i < column->slot_n; i++) {
+		bt_column_put(column, &column->flips, i, 0);
+		bt_bitmap_clear(column->stale, i);
+	}
+	column->slot_n = slot_n;
+}
+
 static void begin_round(struct bt_column_round *round, struct bt_column *column, const struct bt_view *view,
 	const uint64_t *mask, enum bt_catch_up way)
 {
 	uint64_t behind = view->usage->journal_end - column->journal_at;
 
-	BT_INVARIANT(column->slot_n <= view->snapshot->slot_n);
 	bt_column_batch_leave(column);
+	follow_slots(column, bt_column_slots(column, view));
 	if (way == BT_CATCH_UP_AND_INDEX) {
 		mask = NULL;
 	}
@@ -445,10 +454,13 @@ static void end_round(const struct bt_column_round *round)
 
 void bt_column_step(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
 {
-	uint16_t value = evaluate_one(column, view, node_ix, &column->out_of_range);
+	bool exists = node_ix < bt_column_slots(column, view);
+	uint16_t value = exists ? evaluate_one(column, view, node_ix, &column->out_of_range) : 0;
 
 	column->indexed &= !column->out_of_range;
-	bt_column_put(column, &column->flips, node_ix, value);
+	if (BT_LIKELY(node_ix < column->slot_room)) {
+		bt_column_put(column, &column->flips, node_ix, value);
+	}
 }
 
 /* Updates an indexed column that is behind by a few changes; it stays indexed. */
@@ -459,12 +471,9 @@ static void step(struct bt_column *column, const struct bt_view *view)
 
 	BT_INVARIANT(column->indexed && at <= end);
 	column->journal_at = end;
+	bt_column_widen(column, bt_column_slots(column, view));
 	for (; at != end; at++) {
-		uint32_t node_ix = usage->journal[at & usage->journal_mask];
-
-		if (node_ix < column->slot_n) {
-			bt_column_step(column, view, node_ix);
-		}
+		bt_column_step(column, view, usage->journal[at & usage->journal_mask]);
 	}
 }
 
@@ -478,7 +487,7 @@ static BT_NOINLINE void catch_up(struct bt_column *column, const struct bt_view 
 	column->out_of_range |= run_shard(&round, 0, column->slot_n, &column->flips);
 	if (way == BT_CATCH_UP_AND_INDEX && !column->indexed && !column->out_of_range &&
 		column->value_n <= BT_INDEX_VALUES) {
-		bt_index_build(&column->index, column->value, column->slot_n, column->value_n);
+		bt_index_build(&column->index, column->value, column->slot_room, column->value_n);
 		column->indexed = true;
 	}
 	end_round(&round);
@@ -555,7 +564,7 @@ void bt_column_round_end(
 
 uint16_t bt_column_value(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
 {
-	BT_REQUIRE_HOT(node_ix < column->slot_n);
+	BT_REQUIRE_HOT(node_ix < column->slot_room && node_ix < view->snapshot->slot_n);
 	if (bt_bitmap_test(column->stale, node_ix)) {
 		uint16_t value = evaluate_one(column, view, node_ix, &column->out_of_range);
 
@@ -574,10 +583,11 @@ void bt_column_change_mask(struct bt_column *column, const uint64_t *mask)
 	}
 }
 
-void bt_column_init(struct bt_column *column, uint32_t slot_n)
+void bt_column_init(struct bt_column *column, uint32_t slot_n, uint32_t slot_room)
 {
-	BT_REQUIRE(column->part_n <= BT_PROFILE_USES);
+	BT_REQUIRE(column->part_n <= BT_PROFILE_USES && slot_n <= slot_room);
 	column->slot_n = slot_n;
+	column->slot_room = slot_room;
 	column->value_n = 2;
 	column->summed = bt_range_vectors();
 	column->gathers = true;
@@ -596,8 +606,8 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 	column->column_batch = column->summed && !column->nominations ? column->column_batch : NULL;
 	column->near = column->nominations ? 0 : slot_n / STABLE_SHARE < FEW ? slot_n / STABLE_SHARE : FEW;
 	/* Padded to whole scan steps and bitmap words. */
-	column->value = bt_mem_column(((size_t)slot_n + 63) / 64 * 64, sizeof(*column->value));
-	column->stale = bt_mem_zalloc(bt_bitmap_words(slot_n), sizeof(*column->stale));
+	column->value = bt_mem_column(((size_t)slot_room + 63) / 64 * 64, sizeof(*column->value));
+	column->stale = bt_mem_zalloc(bt_bitmap_words(slot_room), sizeof(*column->stale));
 	BT_INVARIANT(column->value_n >= 2);
 }
 

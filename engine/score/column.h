@@ -49,9 +49,10 @@ struct bt_column {
 	uint16_t *value;       /* by node slot: 0 refused, otherwise 1 + the weighted sum */
 	uint64_t *stale;       /* bitmap of nodes that changed since they were evaluated */
 	const uint64_t *fresh; /* mask of nodes that were current after the last update; NULL: all */
-	uint32_t slot_n;
-	uint32_t value_n;    /* values are below this */
-	uint64_t journal_at; /* position in the journal */
+	uint32_t slot_n;       /* slots at the last round */
+	uint32_t slot_room;    /* room for slots: values of those from slot_n on are 0 */
+	uint32_t value_n;      /* values are below this */
+	uint64_t journal_at;   /* position in the journal */
 	bool built;
 	bool out_of_range; /* a score was outside 0..100 and does not fit: unusable */
 	bool indexed;
@@ -131,8 +132,8 @@ uint16_t bt_column_value(struct bt_column *column, const struct bt_view *view, u
 void bt_column_change_mask(struct bt_column *column, const uint64_t *mask);
 
 /*
- * Initializes a column for slot_n nodes, without values.
+ * Initializes a column for slot_n nodes, without values, and with room for slot_room.
  * Requires: zero-initialized except for parts, nominations and column_batch. Owns: bt_column_fini.
  */
-void bt_column_init(struct bt_column *column, uint32_t slot_n);
+void bt_column_init(struct bt_column *column, uint32_t slot_n, uint32_t slot_room);
 void bt_column_fini(struct bt_column *column);

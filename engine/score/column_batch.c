@@ -22,6 +22,7 @@ void bt_column_batch_leave(struct bt_column *column)
 	column_batch->columns[column->lane] = moved;
 	moved->lane = column->lane;
 	column->is_column_batch = false;
+	bt_column_widen(column, column_batch->slot_n);
 	column_batch->ready_at = 0;
 }
 
@@ -44,6 +45,7 @@ void bt_column_batch_join(struct bt_column *column, const struct bt_view *view)
 	if (column_batch->n == 0 || !bt_column_batch_follow(column_batch, view)) {
 		column_batch->form = column->sum.form;
 		column_batch->at = column_batch->swept_at = column->journal_at;
+		column_batch->slot_n = bt_column_slots(column, view);
 	}
 	if (column->sum.form.most == column_batch->form.most &&
 		column->sum.form.state == column_batch->form.state &&
@@ -66,8 +68,8 @@ static BT_NOINLINE void sweep(struct bt_column_batch *column_batch)
 	column_batch->swept_at = column_batch->at;
 }
 
-/* Evaluates a node with a number that vectors do not support, column by column. A column whose score is out
- * of range is not used any more. */
+/* Evaluates a node with a number that vectors do not support, or a slot that was taken back, column by
+ * column. A column whose score is out of range is not used any more. */
 static BT_NOINLINE void take_alone(
 	const struct bt_column_batch *column_batch, const struct bt_view *view, uint32_t node_ix)
 {
@@ -145,21 +147,25 @@ bool bt_column_batch_follow(struct bt_column_batch *column_batch, const struct b
 {
 	const struct bt_usage *usage = view->usage;
 	const uint64_t end = usage->journal_end;
-	const uint32_t slot_n = column_batch->columns[0]->slot_n, stable = slot_n / BT_COLUMN_STABLE_SHARE;
+	const uint32_t slot_n = bt_column_slots(column_batch->columns[0], view),
+		       stable = slot_n / BT_COLUMN_STABLE_SHARE;
 
 	BT_INVARIANT(column_batch->n > 0 && column_batch->at <= end);
 	if (end - column_batch->at > stable || end - column_batch->at > usage->journal_mask) {
 		dissolve(column_batch);
 		return false;
 	}
+	column_batch->slot_n = column_batch->slot_n < slot_n ? slot_n : column_batch->slot_n;
 	if (column_batch->ready_at == end) {
 		put_ready(column_batch, view);
 	}
 	for (uint64_t at = column_batch->at; at != end; at++) {
 		uint32_t node_ix = usage->journal[at & usage->journal_mask];
 
-		if (node_ix < slot_n) {
+		if (BT_LIKELY(node_ix < slot_n)) {
 			take(column_batch, view, node_ix, slot_n >= BT_COLUMN_WIDE);
+		} else {
+			take_alone(column_batch, view, node_ix);
 		}
 	}
 	column_batch->at = end;
@@ -178,7 +184,7 @@ void bt_column_batch_ready(struct bt_column_batch *column_batch, const struct bt
 	const uint32_t node_ix = usage->journal[column_batch->at & usage->journal_mask];
 
 	if (column_batch->n && usage->journal_end == column_batch->at + 1 &&
-		node_ix < column_batch->columns[0]->slot_n &&
+		node_ix < bt_column_slots(column_batch->columns[0], view) &&
 		find_values(column_batch, view, node_ix, column_batch->values)) {
 		column_batch->ready_at = usage->journal_end;
 		fetch_moves(column_batch, node_ix, column_batch->values);

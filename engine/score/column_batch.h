@@ -16,6 +16,7 @@ struct bt_column_batch {
 	struct bt_sum_lanes lanes[BT_COLUMN_BATCH_MAX / BT_RANGE_STEP]; /* by column */
 	struct bt_column *columns[BT_COLUMN_BATCH_MAX];
 	uint32_t n;
+	uint32_t slot_n;	 /* the most slots that its columns have had in it */
 	struct bt_sum_form form; /* of all columns' sums */
 	uint64_t at;		 /* position in the journal: the journal_at of all columns */
 	uint64_t swept_at;	 /* position of the last sweep of unused columns */

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "cache/node_view.h"
 #include "engine/score/column.h"
 
 #define BT_COLUMN_STABLE_SHARE                                                                               \
@@ -34,5 +35,21 @@ static inline void bt_column_put(
 	}
 }
 
-/* Evaluates one node. A score that does not fit ends the index. */
+/* The number of slots that the column can follow: all, except slots that are added while nodes are frozen.
+ */
+static inline uint32_t bt_column_slots(const struct bt_column *column, const struct bt_view *view)
+{
+	uint32_t slot_n = view->snapshot->slot_n;
+
+	return slot_n < column->slot_room ? slot_n : column->slot_room;
+}
+
+/* Values may be written up to slot_n, until the next round. */
+static inline void bt_column_widen(struct bt_column *column, uint32_t slot_n)
+{
+	column->slot_n = column->slot_n < slot_n ? slot_n : column->slot_n;
+}
+
+/* Evaluates one node; a slot that was taken back gets the value 0. A score that does not fit ends the index.
+ */
 void bt_column_step(struct bt_column *column, const struct bt_view *view, uint32_t node_ix);

@@ -211,8 +211,10 @@ static uint64_t members_of(const uint16_t *group, uint32_t g)
 	return bits;
 }
 
-void bt_groups_lay_out_masks(struct bt_plan *plan, size_t word_n)
+void bt_groups_lay_out_masks(struct bt_plan *plan)
 {
+	size_t word_n = plan->word_n;
+
 	BT_INVARIANT(plan->group_n > 0 && plan->group_n <= BT_MASKED_GROUPS + 1);
 	plan->masks = bt_mem_column((plan->group_n + 1) * word_n, sizeof(*plan->masks));
 	plan->any = plan->masks + (plan->group_n - 1) * word_n;
@@ -225,9 +227,9 @@ static void make_masks(struct bt_plan *plan, const uint16_t *group, uint32_t slo
 {
 	size_t word_n = bt_bitmap_words(slot_n);
 
-	bt_groups_lay_out_masks(plan, word_n);
+	bt_groups_lay_out_masks(plan);
 	for (uint32_t g = 1; g < plan->group_n; g++) {
-		uint64_t *mask = plan->masks + (g - 1) * word_n;
+		uint64_t *mask = plan->masks + (g - 1) * plan->word_n;
 
 		/* The array is padded with zeroes to whole words. */
 		for (size_t w = 0; w < word_n; w++) {
@@ -272,21 +274,21 @@ bool bt_groups_make(struct bt_plan *plan, const struct bt_view *view, uint16_t *
 	if (plan->group_n <= BT_MASKED_GROUPS + 1) {
 		make_masks(plan, group, slot_n);
 	} else {
-		plan->group = bt_mem_column(bt_scan_padded(slot_n), sizeof(*plan->group));
+		plan->group = bt_mem_column(bt_scan_padded(plan->slot_room), sizeof(*plan->group));
 		memcpy(plan->group, group, slot_n * sizeof(*group));
 	}
 	return !g.out_of_range;
 }
 
-/* ---- a node that changes in place ---- */
+/* ---- a node that changes, comes or goes ---- */
 
-static uint32_t group_at(const struct bt_plan *plan, uint32_t node_ix, size_t word_n)
+static uint32_t group_at(const struct bt_plan *plan, uint32_t node_ix)
 {
 	if (plan->group) {
 		return plan->group[node_ix];
 	}
 	for (uint32_t g = 1; g < plan->group_n; g++) {
-		if (bt_bitmap_test(plan->masks + (g - 1) * word_n, node_ix)) {
+		if (bt_bitmap_test(plan->masks + (g - 1) * plan->word_n, node_ix)) {
 			return g;
 		}
 	}
@@ -313,8 +315,9 @@ static uint32_t group_with(const struct grouping *g, bool *out_same)
 }
 
 /* Makes room for one more group. Returns: false: the plan's form has no place for it. */
-static bool widen_groups(struct bt_plan *plan, size_t word_n)
+static bool widen_groups(struct bt_plan *plan)
 {
+	size_t word_n = plan->word_n;
 	uint64_t *old = plan->masks;
 
 	if (plan->group_n == (old ? BT_MASKED_GROUPS + 1 : GROUP_LIMIT)) {
@@ -327,7 +330,7 @@ static bool widen_groups(struct bt_plan *plan, size_t word_n)
 		const uint64_t *any = plan->any;
 
 		bt_groups_change_masks(plan);
-		bt_groups_lay_out_masks(plan, word_n);
+		bt_groups_lay_out_masks(plan);
 		memcpy(plan->masks, old, (plan->group_n - 2) * word_n * sizeof(*old));
 		memcpy(plan->any, any, word_n * sizeof(*any));
 		plan->groups_placed = false;
@@ -339,7 +342,7 @@ static bool widen_groups(struct bt_plan *plan, size_t word_n)
 }
 
 /* The group that the node belongs to now, created if necessary. Returns: false: no room for it. */
-static bool choose_group(struct grouping *g, size_t word_n, uint32_t *out_group)
+static bool choose_group(struct grouping *g, uint32_t *out_group)
 {
 	struct bt_plan *plan = g->plan;
 	bool same = true;
@@ -348,7 +351,7 @@ static bool choose_group(struct grouping *g, size_t word_n, uint32_t *out_group)
 	if (same) {
 		return true;
 	}
-	if (*out_group == plan->group_n && !widen_groups(plan, word_n)) {
+	if (*out_group == plan->group_n && !widen_groups(plan)) {
 		return false;
 	}
 	set_group(g, *out_group, 0);
@@ -379,7 +382,7 @@ static bool is_top(const struct bt_plan *plan, uint32_t group)
 }
 
 /* Moves a node from one group to another in masks or column, and in base. */
-static void move_node(struct bt_plan *plan, uint32_t node_ix, uint32_t from, uint32_t to, size_t word_n)
+static void move_node(struct bt_plan *plan, uint32_t node_ix, uint32_t from, uint32_t to)
 {
 	bool looked_at = to != 0;
 
@@ -387,11 +390,11 @@ static void move_node(struct bt_plan *plan, uint32_t node_ix, uint32_t from, uin
 		plan->group[node_ix] = (uint16_t)to;
 	} else {
 		if (from) {
-			bt_bitmap_clear(plan->masks + (from - 1) * word_n, node_ix);
+			bt_bitmap_clear(plan->masks + (from - 1) * plan->word_n, node_ix);
 			plan->groups[from].node_n--;
 		}
 		if (to) {
-			bt_bitmap_set(plan->masks + (to - 1) * word_n, node_ix);
+			bt_bitmap_set(plan->masks + (to - 1) * plan->word_n, node_ix);
 			plan->groups[to].node_n++;
 		}
 		looked_at = to && is_top(plan, to);
@@ -406,19 +409,20 @@ static void move_node(struct bt_plan *plan, uint32_t node_ix, uint32_t from, uin
 
 bool bt_groups_redescribe(struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix)
 {
-	size_t word_n = bt_bitmap_words(view->snapshot->slot_n);
 	struct grouping g = {.plan = plan, .view = view};
-	uint32_t from = group_at(plan, node_ix, word_n), to;
 
-	BT_REQUIRE(plan->columns && !plan->yields && !plan->yielding && node_ix < view->snapshot->slot_n);
-	filter_block(&g, node_ix, 1);
-	score_block(&g, node_ix, 1);
-	if (g.out_of_range || !choose_group(&g, word_n, &to)) {
-		return false;
+	BT_REQUIRE(plan->columns && !plan->yields && !plan->yielding && node_ix < plan->slot_room);
+	uint32_t from = group_at(plan, node_ix), to = 0;
+	if (bt_slot_is_live(view->snapshot, node_ix)) {
+		filter_block(&g, node_ix, 1);
+		score_block(&g, node_ix, 1);
+		if (g.out_of_range || !choose_group(&g, &to)) {
+			return false;
+		}
 	}
 	if (from != to) {
-		move_node(plan, node_ix, from, to, word_n);
+		move_node(plan, node_ix, from, to);
 	}
-	BT_INVARIANT(group_at(plan, node_ix, word_n) == to);
+	BT_INVARIANT(group_at(plan, node_ix) == to);
 	return true;
 }

@@ -27,9 +27,8 @@ static inline bool bt_plan_scores_by(const struct bt_plan *plan, uint32_t u, enu
 /* Lists the uses whose scores depend on descriptions and are normalised. */
 void bt_groups_list_normalized(struct bt_plan *plan);
 
-/* Allocates the masks of the plan's groups, of all of them, and of the top ones: word_n words each, zeroed.
- */
-void bt_groups_lay_out_masks(struct bt_plan *plan, size_t word_n);
+/* Allocates the masks of the plan's groups, of all of them, and of the top ones, zeroed. */
+void bt_groups_lay_out_masks(struct bt_plan *plan);
 
 /* The masks of all groups and of the top ones are about to change, or to be freed: other masks may get their
  * addresses. */
@@ -47,9 +46,10 @@ void bt_groups_find_uniform(struct bt_plan *plan);
 bool bt_groups_make(struct bt_plan *plan, const struct bt_view *view, uint16_t *group);
 
 /*
- * A node of the plan has changed in place: moves it to its group, created if necessary. The
- * maxima are found again where that may move them.
- * Requires: columns; the plan neither yields nor has plans that do; the usage's journal names the node.
+ * A node has changed, come or gone, or its slot was added or taken back: moves it to its group, created if
+ * necessary. The maxima are found again where that may move them.
+ * Requires: columns; the plan neither yields nor has plans that do; the usage's journal names the node if
+ * it was live before or is now.
  * Returns : false: the plan must be rebuilt.
  */
 bool bt_groups_redescribe(struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix);

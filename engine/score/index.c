@@ -106,7 +106,7 @@ uint32_t bt_index_ranges(const struct bt_index *index, const struct bt_shards *s
 
 void bt_index_place(struct bt_index *index, const struct bt_shards *shards)
 {
-	BT_REQUIRE(index->slot_n == shards->slot_n);
+	BT_REQUIRE(index->slot_n >= shards->slot_n);
 	index->placed = true;
 	for (uint32_t v = 1; bt_index_ranges(index, shards) && v < index->value_n; v++) {
 		bt_shards_place(shards, row_of(index, v) + index->above_n, sizeof(*index->rows), 64);

@@ -44,7 +44,7 @@ void bt_index_fini(struct bt_index *index);
 uint32_t bt_index_ranges(const struct bt_index *index, const struct bt_shards *shards);
 
 /* Places the pages of each value's bitmap near the workers of their slots. The higher bitmaps, of which a
- * page covers two million slots, stay. Requires: shards->slot_n is the index's. */
+ * page covers two million slots, stay. Requires: the index has room for shards->slot_n. */
 void bt_index_place(struct bt_index *index, const struct bt_shards *shards);
 
 /* Moves a slot from one value to another. Value 0 has no row. */

@@ -145,10 +145,10 @@ static void place_index(
  * shares all but the last. */
 static void place_groups(const struct bt_shards *shards, struct bt_plan *plan)
 {
-	uint32_t word_n = (shards->slot_n + 63) / 64, shared_n = plan->yields ? 0 : plan->group_n;
+	uint32_t shared_n = plan->yields ? 0 : plan->group_n;
 
 	for (uint32_t i = 0; plan->masks && i < shared_n; i++) {
-		bt_shards_place(shards, plan->masks + (size_t)i * word_n, sizeof(*plan->masks), 64);
+		bt_shards_place(shards, plan->masks + i * plan->word_n, sizeof(*plan->masks), 64);
 	}
 	bt_shards_place(shards, plan->top, sizeof(*plan->top), 64);
 	bt_shards_place(shards, plan->yields ? NULL : plan->group, sizeof(*plan->group), 1);
@@ -275,9 +275,23 @@ static void place(struct bt_parallel_prepare *warm)
 	}
 }
 
+/* Prepares the array of blocks for its shards: those of slots that were taken back belong to none. */
+static void prepare_blocks(struct bt_plan *plan, uint32_t slot_n)
+{
+	size_t room_n = bt_scan_padded(plan->slot_room) / BT_SCAN_STEP,
+	       block_n = bt_scan_padded(slot_n) / BT_SCAN_STEP;
+
+	if (!plan->block_best) {
+		plan->block_best = bt_mem_column(room_n, sizeof(*plan->block_best));
+	}
+	for (size_t i = block_n; i < room_n; i++) {
+		plan->block_best[i] = 0;
+	}
+}
+
 static void prepare(struct bt_parallel_prepare *warm)
 {
-	size_t block_n = bt_scan_padded(warm->view->snapshot->slot_n) / BT_SCAN_STEP, kept = 0;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < warm->need_n; i++) {
 		struct need *need = &warm->needs[i];
@@ -292,9 +306,7 @@ static void prepare(struct bt_parallel_prepare *warm)
 		if (!warm->needs[plan->usage->need_ix].fresh) {
 			continue;
 		}
-		if (!plan->block_best) {
-			plan->block_best = bt_mem_column(block_n, sizeof(*plan->block_best));
-		}
+		prepare_blocks(plan, warm->view->snapshot->slot_n);
 		BT_INVARIANT(kept <= i);
 		warm->plans[kept++] = plan;
 	}

@@ -34,10 +34,10 @@ uint16_t bt_group_static_score(
 	return (uint16_t)(sum + 1);
 }
 
-static const uint64_t *mask_of(const struct bt_plan *plan, uint32_t g, uint32_t slot_n)
+static const uint64_t *mask_of(const struct bt_plan *plan, uint32_t g)
 {
 	BT_INVARIANT(g > 0 && g < plan->group_n && plan->masks);
-	return plan->masks + (g - 1) * bt_bitmap_words(slot_n);
+	return plan->masks + (g - 1) * plan->word_n;
 }
 
 /* The most that usage can add to a group's static score. */
@@ -57,7 +57,7 @@ static void set_top(struct bt_plan *plan, uint32_t top_n, uint32_t slot_n)
 	bt_column_change_mask(plan->usage, plan->top);
 	memset(plan->top, 0, word_n * sizeof(*plan->top));
 	for (uint32_t i = 0; i < top_n; i++) {
-		const uint64_t *mask = mask_of(plan, plan->order[i], slot_n);
+		const uint64_t *mask = mask_of(plan, plan->order[i]);
 
 		for (size_t w = 0; w < word_n; w++) {
 			plan->top[w] |= mask[w];
@@ -125,7 +125,7 @@ static bool find_members(struct bt_plan *plan, uint32_t slot_n)
 	bool any = false;
 
 	for (uint32_t g = 1; g < plan->group_n; g++) {
-		uint32_t member = feasible_in(mask_of(plan, g, slot_n), plan->usage->value, slot_n);
+		uint32_t member = feasible_in(mask_of(plan, g), plan->usage->value, slot_n);
 
 		plan->groups[g].member = member;
 		any |= member != BT_NO_NODE;
@@ -244,9 +244,9 @@ static struct find find_in_group(
 {
 	const struct bt_index *index = &plan->usage->index;
 	const struct bt_group *group = &plan->groups[g];
-	const uint64_t *mask = mask_of(plan, g, index->slot_n);
+	const uint64_t *mask = mask_of(plan, g);
 
-	BT_INVARIANT(index->slot_n == plan->usage->slot_n);
+	BT_INVARIANT(index->slot_n == plan->slot_room);
 	for (uint32_t v = highest; v && v + group->static_score >= least; v = bt_index_below(index, v)) {
 		uint32_t slot = bt_index_first(index, v, mask, start);
 
@@ -284,7 +284,7 @@ static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint3
 {
 	const struct bt_index *index = &plan->usage->index;
 
-	BT_INVARIANT(plan->usage->indexed && index->slot_n == slot_n);
+	BT_INVARIANT(plan->usage->indexed && index->slot_n == plan->slot_room);
 	if (plan->groups[plan->order[0]].node_n != slot_n) {
 		return pick_of_groups(plan, slot_n, start);
 	}
@@ -295,7 +295,10 @@ static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint3
 static void fill_base(struct bt_plan *plan, uint32_t slot_n)
 {
 	if (!plan->base) {
-		plan->base = bt_mem_column(bt_scan_padded(slot_n), sizeof(*plan->base));
+		plan->base = bt_mem_column(bt_scan_padded(plan->slot_room), sizeof(*plan->base));
+	}
+	for (uint32_t i = slot_n; i < plan->slot_room; i++) {
+		plan->base[i] = 0;
 	}
 	for (uint32_t i = 0; !plan->masks && i < slot_n; i++) {
 		plan->base[i] = plan->groups[plan->group[i]].static_score;
@@ -304,7 +307,7 @@ static void fill_base(struct bt_plan *plan, uint32_t slot_n)
 		memset(plan->base, 0, slot_n * sizeof(*plan->base));
 	}
 	for (uint32_t k = 0; plan->masks && k < plan->top_n; k++) {
-		const uint64_t *mask = mask_of(plan, plan->order[k], slot_n);
+		const uint64_t *mask = mask_of(plan, plan->order[k]);
 		uint16_t static_score = plan->groups[plan->order[k]].static_score;
 
 		for (size_t w = 0; w < bt_bitmap_words(slot_n); w++) {
@@ -329,9 +332,11 @@ static bool catch_up_blocks(struct bt_plan *plan, const struct bt_usage *usage, 
 	}
 	BT_INVARIANT(plan->blocks_at <= usage->journal_end);
 	for (; plan->blocks_at != usage->journal_end; plan->blocks_at++) {
-		size_t block = usage->journal[plan->blocks_at & usage->journal_mask] / BT_SCAN_STEP;
+		uint32_t node_ix = usage->journal[plan->blocks_at & usage->journal_mask];
+		size_t block = node_ix / BT_SCAN_STEP;
 
-		if (block < block_n) {
+		/* A slot that was taken back may be added again, without a node. */
+		if (node_ix < plan->slot_room) {
 			bt_scan_blocks(plan->usage->value, plan->base, block, block + 1, plan->block_best);
 		}
 	}
@@ -394,12 +399,11 @@ uint32_t bt_plan_predict(
 	const struct bt_snapshot *snapshot = view->snapshot;
 
 	/* Groups are ordered once the maxima are known. */
-	if (!plan->maxima_known || !column->indexed || !plan->masks || start >= column->slot_n) {
+	if (!plan->maxima_known || !column->indexed || !plan->masks || start >= column->index.slot_n) {
 		return BT_NO_NODE;
 	}
 	uint32_t g = plan->order[0], value = bt_index_behind(&column->index, cycle_n);
-	const uint64_t *mask =
-		plan->groups[g].node_n == column->slot_n ? NULL : mask_of(plan, g, column->slot_n);
+	const uint64_t *mask = plan->groups[g].node_n == snapshot->slot_n ? NULL : mask_of(plan, g);
 	uint32_t slot = value ? bt_index_first(&column->index, value, mask, start) : BT_INDEX_NONE;
 	if (slot == BT_INDEX_NONE) {
 		return BT_NO_NODE;
@@ -428,7 +432,7 @@ void bt_plan_fetch(const struct bt_plan *plan, const struct bt_view *view, uint3
 		return;
 	}
 	bt_column_batch_ready(column->column_batch, view);
-	if (node_ix < column->slot_n) {
+	if (node_ix < column->slot_room) {
 		bt_column_batch_fetch_rows(column->column_batch, node_ix);
 	}
 }
@@ -495,7 +499,7 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 		return pick(plan, view, start, out_node_ix);
 	}
 	plan->release_n = bt_plan_releases(plan, view->usage);
-	*out_node_ix = pick_by_index(plan, column->slot_n, start);
+	*out_node_ix = pick_by_index(plan, view->snapshot->slot_n, start);
 	plan->refused = *out_node_ix == BT_NO_NODE;
 	return true;
 }

@@ -39,10 +39,10 @@ struct groups_entry {
 
 /*
  * Caches: plans, by signature index (dropped with the snapshot's layout_version, an image's nodes, memory,
- * and the retirement of signatures, which renumbers them; a node that changes in place is described again in
- * each plan on its next use); plans for nominations, also by priority; groups and columns, by the plugins'
- * keys, and columns for nominations also by priority. Keys of groups are valid for one version of the taint
- * sets.
+ * and the retirement of signatures, which renumbers them; a node that changes, comes or goes is described
+ * again in each plan on its next use); plans for nominations, also by priority; groups and columns, by the
+ * plugins' keys, and columns for nominations also by priority. Keys of groups are valid for one version of
+ * the taint sets.
  */
 struct bt_planner {
 	const struct bt_profile *profile;
@@ -290,8 +290,10 @@ static int by_slot(const void *a, const void *b)
 static void narrow(struct bt_planner *planner, struct bt_plan *plan, uint32_t use_ix)
 {
 	const struct bt_compiled *compiled = &plan->compiled[use_ix];
-	uint32_t *slots = bt_arena_alloc(&planner->arena, compiled->name_n * sizeof(*slots), 8);
-	uint32_t n = 0;
+	uint32_t n = 0,
+		 *slots = plan->narrowed && plan->narrowed_by == use_ix
+				  ? plan->candidates
+				  : bt_arena_alloc(&planner->arena, compiled->name_n * sizeof(*slots), 8);
 
 	for (uint32_t i = 0; i < compiled->name_n; i++) {
 		uint32_t slot = planner->env.find_node(planner->env.context, compiled->names[i]);
@@ -431,17 +433,17 @@ static bool has_key(const struct bt_planner *planner, const char *key, size_t by
 	return bt_str_eq((struct bt_str){key, bytes}, bt_buf_view(&planner->key));
 }
 
-static size_t mask_bytes(const struct bt_planner *planner, uint32_t group_n)
+/* Bytes of the masks of a plan's groups, and of that of all groups. */
+static size_t mask_bytes(const struct bt_plan *plan)
 {
-	return group_n * bt_bitmap_words(planner->env.view->snapshot->slot_n) * sizeof(uint64_t);
+	return plan->group_n * plan->word_n * sizeof(*plan->masks);
 }
 
 /* Caches a plan's groups, before picks change them. */
 static void keep_groups(struct bt_planner *planner, const struct bt_plan *plan, uint64_t hash)
 {
 	BT_INVARIANT(plan->masks && !plan->yields);
-	size_t group_bytes = plan->group_n * sizeof(*plan->groups),
-	       bytes = mask_bytes(planner, plan->group_n);
+	size_t group_bytes = plan->group_n * sizeof(*plan->groups), bytes = mask_bytes(plan);
 	struct bt_group *groups = bt_arena_alloc(&planner->arena, group_bytes, 16);
 	uint64_t *masks = bt_arena_alloc(&planner->arena, bytes, 16);
 
@@ -461,16 +463,13 @@ static void keep_groups(struct bt_planner *planner, const struct bt_plan *plan, 
 	planner->column_bytes += group_bytes + bytes;
 }
 
-static void copy_groups(
-	const struct bt_planner *planner, struct bt_plan *plan, const struct groups_entry *entry)
+static void copy_groups(struct bt_plan *plan, const struct groups_entry *entry)
 {
-	size_t word_n = bt_bitmap_words(planner->env.view->snapshot->slot_n);
-
 	plan->group_n = entry->group_n;
 	plan->groups = bt_mem_realloc(NULL, plan->group_n, sizeof(*plan->groups));
 	memcpy(plan->groups, entry->groups, plan->group_n * sizeof(*plan->groups));
-	bt_groups_lay_out_masks(plan, word_n);
-	memcpy(plan->masks, entry->masks, mask_bytes(planner, plan->group_n));
+	bt_groups_lay_out_masks(plan);
+	memcpy(plan->masks, entry->masks, mask_bytes(plan));
 	plan->changes_at = entry->changes_at;
 	BT_INVARIANT(plan->masks && !plan->group);
 }
@@ -487,7 +486,7 @@ static bool find_groups(struct bt_planner *planner, struct bt_plan *plan)
 		const struct groups_entry *entry = &planner->groups[ix];
 
 		if (has_key(planner, entry->key, entry->key_bytes)) {
-			copy_groups(planner, plan, entry);
+			copy_groups(plan, entry);
 			bt_groups_find_uniform(plan);
 			return true;
 		}
@@ -525,7 +524,7 @@ static struct bt_column *usage_column(struct bt_planner *planner, const struct b
 {
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t n = collect_parts(planner, plan, parts), ix;
-	uint32_t slot_n = planner->env.view->snapshot->slot_n;
+	uint32_t slot_room = planner->env.view->snapshot->slot_room;
 
 	if (nominations) {
 		bt_buf_add(&planner->key, &plan->priority, sizeof(plan->priority));
@@ -545,7 +544,7 @@ static struct bt_column *usage_column(struct bt_planner *planner, const struct b
 	column->part_n = n;
 	column->nominations = nominations;
 	column->column_batch = &planner->column_batch;
-	bt_column_init(column, slot_n);
+	bt_column_init(column, planner->env.view->snapshot->slot_n, slot_room);
 	planner->columns = bt_mem_grow(
 		planner->columns, planner->column_n, &planner->column_cap, sizeof(*planner->columns));
 	planner->columns[planner->column_n] = (struct column_entry){
@@ -555,8 +554,8 @@ static struct bt_column *usage_column(struct bt_planner *planner, const struct b
 	};
 	bt_map_put(&planner->column_ixs, hash, (uint32_t)planner->column_n++);
 	/* Memory of an index is touched only for values that occur: about one in eight. */
-	planner->column_bytes +=
-		bt_scan_padded(slot_n) * sizeof(*column->value) + bt_index_bytes(slot_n, column->value_n) / 8;
+	planner->column_bytes += bt_scan_padded(slot_room) * sizeof(*column->value) +
+				 bt_index_bytes(slot_room, column->value_n) / 8;
 	return column;
 }
 
@@ -610,7 +609,10 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	plan->signature = signature;
 	plan->images_at = planner->env.view->snapshot->image_version;
 	plan->changes_at = planner->env.view->snapshot->changes_end;
+	plan->live_version = planner->env.view->snapshot->live_version;
 	plan->taint_sets_at = planner->env.view->snapshot->taint_set_version;
+	plan->slot_room = planner->env.view->snapshot->slot_room;
+	plan->word_n = bt_bitmap_words(plan->slot_room);
 	plan_compile(planner, plan);
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		errors |= plan->filter_error[u] != NULL;
@@ -635,7 +637,6 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 	const struct bt_nominations_ahead *nominations, int32_t priority)
 {
 	BT_OWNED_BY_THREAD(&planner->env.view->usage->owner);
-	size_t word_n = bt_bitmap_words(planner->env.view->snapshot->slot_n);
 	struct bt_plan *y = plan->yielding;
 
 	BT_REQUIRE(plan->columns && !plan->yields);
@@ -651,7 +652,7 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 	y->priority = priority;
 	y->groups = bt_mem_zalloc(plan->group_n, sizeof(*y->groups));
 	memcpy(y->groups, plan->groups, plan->group_n * sizeof(*y->groups));
-	y->top = plan->masks ? bt_mem_column(word_n, sizeof(*y->top)) : NULL;
+	y->top = plan->masks ? bt_mem_column(plan->word_n, sizeof(*y->top)) : NULL;
 	y->top_n = plan->group_n - 1;
 	y->base = y->block_best = NULL;
 	y->blocks_known = y->placed = y->groups_placed = false;
@@ -691,7 +692,7 @@ static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 	return bits < PLAIN_BELOW;
 }
 
-/* ---- nodes that change in place ---- */
+/* ---- nodes that change, come and go ---- */
 
 /* A plan that is behind by more than 1/CHANGES_SHARE of the nodes is rebuilt. */
 #define CHANGES_SHARE 4
@@ -755,6 +756,20 @@ static bool reads_domains(const struct bt_plan *plan)
 	return false;
 }
 
+/* Is a term compiled for how many nodes there are, or which of them have an image? */
+static bool counts_nodes(const struct bt_plan *plan)
+{
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
+
+		if (plugin->counts_nodes && !plan->compiled[u].aside &&
+			plugin->counts_nodes(plan->compiled[u].term)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Describes changed nodes again. Returns: false: the plan must be rebuilt. */
 static bool plan_follow(struct bt_planner *planner, struct bt_plan *plan)
 {
@@ -762,9 +777,14 @@ static bool plan_follow(struct bt_planner *planner, struct bt_plan *plan)
 	const struct bt_snapshot *snapshot = view->snapshot;
 
 	if (plan->yielding || is_far_behind(snapshot, plan->changes_at) ||
+		(plan->live_version != snapshot->live_version && counts_nodes(plan)) ||
 		!follow_taint_sets(plan, snapshot)) {
 		return false;
 	}
+	if (plan->narrowed) {
+		narrow(planner, plan, plan->narrowed_by);
+	}
+	plan->live_version = snapshot->live_version;
 	plan->idle_version = 0;
 	if (plan->counted) {
 		bt_topology_pick_forget(plan);

@@ -43,6 +43,7 @@ struct bt_plan {
 
 	uint64_t images_at;  /* image_version of the snapshot at which its pods' images were last unchanged */
 	uint64_t changes_at; /* the snapshot's changes_end that it has followed */
+	uint64_t live_version;	/* the snapshot's then */
 	uint64_t taint_sets_at; /* the snapshot's taint_set_version of its terms' tables */
 
 	bool reads_state; /* a plugin's PreFilter reads claims or volumes, in every cycle */
@@ -52,7 +53,9 @@ struct bt_plan {
 	bool plain;   /* no score can be outside of 0..100, unless the usage reports a release */
 	uint64_t idle_version; /* version of view->counting at which none was active; 0: one is, or unknown */
 	struct bt_column *usage; /* shared with plans of equal dependence on usage */
-	uint16_t *group;	 /* by node slot; NULL if there are masks */
+	uint32_t slot_room; /* the snapshot's: room of the arrays by node slot, zero after the last slot, */
+	size_t word_n;	    /* and the words of a mask */
+	uint16_t *group;    /* by node slot; NULL if there are masks */
 	struct bt_group *groups;
 	uint32_t group_n;
 	uint32_t normalized[BT_PROFILE_USES]; /* uses with normalized scores */
@@ -118,10 +121,8 @@ struct bt_planner_env {
 struct bt_planner *bt_planner_create(const struct bt_profile *profile, const struct bt_planner_env *env);
 void bt_planner_destroy(struct bt_planner *planner);
 
-/* The plan of a signature under the present snapshot, built if missing; valid until the next call. Updates
- * descriptions of nodes that have changed in place since the last call; any other change of nodes drops
- * all plans.
- */
+/* The plan of a signature under the present snapshot, built if missing; valid until the next call. Describes
+ * nodes again that have changed, come or gone since the last call; a new layout drops all plans. */
 struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature);
 
 /*

@@ -53,7 +53,7 @@ static uint16_t *copy_groups(const struct bt_plan *plan, uint32_t slot_n)
 		return group;
 	}
 	for (uint32_t g = 1; g < plan->group_n; g++) {
-		const uint64_t *mask = plan->masks + (g - 1) * bt_bitmap_words(slot_n);
+		const uint64_t *mask = plan->masks + (g - 1) * plan->word_n;
 
 		for (uint32_t i = 0; i < slot_n; i++) {
 			group[i] = bt_bitmap_test(mask, i) ? (uint16_t)g : group[i];

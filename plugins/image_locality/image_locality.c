@@ -66,6 +66,12 @@ static void image_locality_compile(const void *settings, const struct bt_compile
 	out_compiled->score_skip = term->n == 0;
 }
 
+/* Some node has an image, and the share of the nodes that have it counts. */
+static bool counts_nodes(const void *term)
+{
+	return ((const struct image_locality_term *)term)->n > 0;
+}
+
 static int64_t score_node(const struct image_locality_term *term, uint32_t node_ix)
 {
 	int64_t sum = 0;
@@ -114,5 +120,6 @@ const struct bt_plugin bt_plugin_image_locality = {
 	.settings = settings_of,
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.compile = image_locality_compile,
+	.counts_nodes = counts_nodes,
 	.score = image_locality_score,
 };

@@ -53,8 +53,8 @@ static uint32_t add_placement(struct bt_placements *p, const struct bt_engine *e
 }
 
 /* Counts the nodes of each domain; places: index in items plus one, by domain. */
-static void count_nodes(struct bt_placements *p, const struct bt_engine *engine,
-	const struct bt_division *division, const uint32_t *domains, struct bt_map *places)
+static void count_nodes(struct bt_placements *p, struct bt_engine *engine, const struct bt_division *division,
+	const uint32_t *domains, struct bt_map *places)
 {
 	const uint32_t *nodes = bt_node_list_live(&engine->nodes);
 
@@ -91,7 +91,7 @@ static void reserve_nodes(struct bt_placements *p, const struct bt_engine *engin
 }
 
 /* Adds a node to its part's list, which begins at from and has n nodes so far. */
-static void list_nodes(struct bt_placements *p, const struct bt_engine *engine, struct bt_map *places,
+static void list_nodes(struct bt_placements *p, struct bt_engine *engine, struct bt_map *places,
 	const uint32_t *domains, bool in_order)
 {
 	const uint32_t *nodes =

@@ -21,17 +21,19 @@ void bt_node_list_forget(struct bt_node_list *list)
 	list->live = NULL;
 }
 
-BT_NOINLINE void bt_node_list_rebuild(struct bt_node_list *list, const struct bt_snapshot *snapshot)
+BT_NOINLINE void bt_node_list_rebuild(struct bt_node_list *list)
 {
+	const struct bt_snapshot *snapshot = list->snapshot;
+	uint32_t n = 0;
+
 	list->live = bt_mem_realloc(list->live, snapshot->node_n, sizeof(*list->live));
-	list->live_n = 0;
 	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
 		if (bt_bitmap_test(snapshot->live, i)) {
-			list->live[list->live_n++] = i;
+			list->live[n++] = i;
 		}
 	}
-	list->live_version = snapshot->layout_version;
-	BT_INVARIANT(list->live_n == snapshot->node_n);
+	list->live_version = snapshot->live_version;
+	BT_INVARIANT(n == snapshot->node_n);
 }
 
 void bt_node_list_follow_order(struct bt_node_list *list, struct bt_snapshot_writer *snapshot)
@@ -42,7 +44,7 @@ void bt_node_list_follow_order(struct bt_node_list *list, struct bt_snapshot_wri
 	if (list->order && list->order_version == version) {
 		return;
 	}
-	BT_REQUIRE(list->live);
+	BT_REQUIRE(list->snapshot);
 	const uint32_t *order = bt_snapshot_order(snapshot);
 	list->order = bt_mem_realloc(list->order, 2 * (size_t)n, sizeof(*list->order));
 	memcpy(list->order, order, n * sizeof(*order));

@@ -21,8 +21,9 @@ struct bt_node_part {
 
 /* Zero-initialized, it is empty. Private. */
 struct bt_node_list {
-	uint32_t *live; /* ascending, for the snapshot's layout_version; NULL: not listed */
+	const struct bt_snapshot *snapshot; /* the one that was followed */
 	uint32_t live_n;
+	uint32_t *live; /* ascending, for live_version of the snapshot; NULL: not listed */
 	uint64_t live_version;
 	/* The live nodes in upstream's order, twice, for order_version of the snapshot. */
 	uint32_t *order;
@@ -39,15 +40,14 @@ void bt_node_list_fini(struct bt_node_list *list);
 /* Clears the list after nodes have moved to other slots. */
 void bt_node_list_forget(struct bt_node_list *list);
 
-/* Rebuilds the list for a changed snapshot. */
-void bt_node_list_rebuild(struct bt_node_list *list, const struct bt_snapshot *snapshot);
+/* Lists the live nodes again. */
+void bt_node_list_rebuild(struct bt_node_list *list);
 
-/* Updates the list for the snapshot. */
+/* Updates the list for the snapshot: their number at once, the nodes on demand. */
 static inline void bt_node_list_follow(struct bt_node_list *list, const struct bt_snapshot *snapshot)
 {
-	if (!list->live || list->live_version != snapshot->layout_version) {
-		bt_node_list_rebuild(list, snapshot);
-	}
+	list->snapshot = snapshot;
+	list->live_n = snapshot->node_n;
 }
 
 /* Restricts the list to a part, which must outlive the restriction; NULL: all live nodes. Requires: the list
@@ -93,10 +93,18 @@ static inline uint32_t bt_node_list_n(const struct bt_node_list *list)
 	return BT_UNLIKELY(list->part) ? list->part->n : list->live_n;
 }
 
-/* These nodes, ascending. Valid until the list changes. */
-static inline const uint32_t *bt_node_list_live(const struct bt_node_list *list)
+/* These nodes, ascending. Valid until the list changes. Requires: the snapshot has not changed since
+ * bt_node_list_follow. */
+static inline const uint32_t *bt_node_list_live(struct bt_node_list *list)
 {
-	return BT_UNLIKELY(list->part) ? list->part->nodes : list->live;
+	if (BT_UNLIKELY(list->part)) {
+		return list->part->nodes;
+	}
+	BT_REQUIRE_HOT(list->live_n == list->snapshot->node_n);
+	if (!list->live || list->live_version != list->snapshot->live_version) {
+		bt_node_list_rebuild(list);
+	}
+	return list->live;
 }
 
 /* Updates upstream's order for the snapshot. Call in every cycle that samples, because upstream, too, takes

@@ -12,8 +12,9 @@
  *                                                 +--+ begin: nested; its commit leaves all to the outer one
  *
  * Each change is a record with its inverse, undone newest first: rolling back costs as much as the changes.
- * A pod costs O(1), plus its volumes and claims; a node that changes in place is evaluated again by the plans
- * in use; an added or removed node makes a new layout, for which they are rebuilt.
+ * A pod costs O(1), plus its volumes and claims; a node that changes, comes or goes is evaluated again by the
+ * plans in use, each on its next use. Rebuilt are plans that read domain counts or, when a node comes or
+ * goes, images that nodes have; and all plans when there is no room for a further slot.
  *
  * The clock does not advance in a transaction. No PostFilter runs, so nothing is preempted or nominated;
  * Permit and PreEnqueue do not run, and pods of a PodGroup are placed one by one, except by

@@ -354,7 +354,7 @@ static void label_columns_follow_the_nodes(void **state)
 	assert_int_equal(bt_snapshot_label_column(f->cache->snapshot, key)[a], BT_NAME_NONE);
 }
 
-static void a_node_that_changes_in_place_keeps_the_layout(void **state)
+static void nodes_that_change_come_and_go_keep_the_layout(void **state)
 {
 	struct fixture *f = *state;
 	const struct bt_snapshot *snapshot = bt_snapshot_view(f->cache->snapshot);
@@ -368,12 +368,37 @@ static void a_node_that_changes_in_place_keeps_the_layout(void **state)
 	assert_int_equal(snapshot->changes_end, end + 1);
 	assert_int_equal(snapshot->changes[end & snapshot->changes_mask], a);
 	assert_int_equal(f->cache->view.usage->journal_end, journal_end + 1);
-	fixture_node(f, "name: b", "", "");
-	assert_int_not_equal(snapshot->layout_version, layout);
-	layout = snapshot->layout_version;
+	uint64_t live = snapshot->live_version;
+	uint32_t b = fixture_node(f, "name: b", "", "");
+	/* Once for the slot, once for the node. */
+	assert_int_equal(snapshot->changes_end, end + 3);
+	assert_int_equal(snapshot->changes[(end + 2) & snapshot->changes_mask], b);
+	assert_int_equal(snapshot->live_version, live + 1);
+	assert_int_equal(f->cache->view.usage->journal_end, journal_end + 2);
 	cache_remove_node(f->cache, bt_str("a"));
-	assert_int_not_equal(snapshot->layout_version, layout);
-	assert_int_equal(snapshot->changes_end, end + 1);
+	assert_int_equal(snapshot->changes_end, end + 4);
+	assert_int_equal(snapshot->changes[(end + 3) & snapshot->changes_mask], a);
+	assert_int_equal(snapshot->live_version, live + 2);
+	assert_int_equal(f->cache->view.usage->journal_end, journal_end + 3);
+	assert_int_equal(snapshot->layout_version, layout);
+}
+
+static void a_new_layout_has_room_for_more_slots(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_snapshot *snapshot = bt_snapshot_view(f->cache->snapshot);
+	uint64_t layout = 0, layouts = 0;
+	char text[64];
+
+	for (uint32_t i = 0; i < 2000; i++) {
+		snprintf(text, sizeof(text), "name: n%u", i);
+		fixture_node(f, text, "", "");
+		assert_true(snapshot->slot_n <= snapshot->slot_room);
+		assert_true(snapshot->slot_room <= snapshot->slot_n + snapshot->slot_n / 32 + 128);
+		layouts += snapshot->layout_version != layout;
+		layout = snapshot->layout_version;
+	}
+	assert_in_range(layouts, 5, 40);
 }
 
 static void label_columns_grow_with_the_slots(void **state)
@@ -783,7 +808,8 @@ int main(void)
 		FIXTURE_TEST(nodes_that_are_moved_keep_their_place_in_the_order),
 		FIXTURE_TEST(nodes_with_equal_taints_share_a_set),
 		FIXTURE_TEST(label_columns_follow_the_nodes),
-		FIXTURE_TEST(a_node_that_changes_in_place_keeps_the_layout),
+		FIXTURE_TEST(nodes_that_change_come_and_go_keep_the_layout),
+		FIXTURE_TEST(a_new_layout_has_room_for_more_slots),
 		FIXTURE_TEST(label_columns_grow_with_the_slots),
 		FIXTURE_TEST(the_nodes_of_an_image_are_known_and_kept_up_to_date),
 		FIXTURE_TEST(images_are_counted_by_node),

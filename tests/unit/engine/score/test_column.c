@@ -74,7 +74,7 @@ static struct bt_column column_of(void)
 		.part_n = 1,
 	};
 
-	bt_column_init(&column, NODE_N);
+	bt_column_init(&column, NODE_N, NODE_N);
 	return column;
 }
 

@@ -97,7 +97,7 @@ static void column_init(struct world *w, uint32_t c)
 	w->columns[c] = (struct bt_column){.parts[0] = {&plugin, &w->wants[c], 2, true, true},
 		.part_n = 1,
 		.column_batch = &w->column_batch};
-	bt_column_init(&w->columns[c], NODE_N);
+	bt_column_init(&w->columns[c], NODE_N, NODE_N);
 }
 
 static struct world *world_create(uint64_t seed)
@@ -164,18 +164,21 @@ static void change(struct world *w, uint32_t node)
 static void evaluate_column(struct world *w, uint32_t c)
 {
 	struct bt_column *column = &w->columns[c];
-	uint32_t best = 0, start = bt_rng_below(&w->rng, NODE_N);
+	uint32_t n = w->snapshot.slot_n, best = 0, start = bt_rng_below(&w->rng, n);
 	uint8_t pass;
 	int64_t raw;
 
 	bt_column_catch_up(column, &w->view, NULL);
-	for (uint32_t k = 0; k < NODE_N; k++) {
-		uint32_t i = (start + k) % NODE_N;
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = (start + k) % n;
 
 		filter(&w->wants[c], &w->view, i, 1, &pass);
 		score(&w->wants[c], &w->view, i, 1, &raw);
 		assert_int_equal(column->value[i], pass ? 1 + 2 * raw : 0);
 		best = k == 0 || column->value[i] > column->value[best] ? i : best;
+	}
+	for (uint32_t i = n; i < NODE_N; i++) {
+		assert_int_equal(column->value[i], 0);
 	}
 	if (column->indexed) {
 		assert_int_equal(bt_index_highest(&column->index), column->value[best]);
@@ -315,6 +318,41 @@ static void a_column_may_end_while_it_is_column_batch(void **state)
 	world_destroy(w);
 }
 
+/* The last slot is taken back, or one is added. Never more than a batch can follow. */
+static void change_slots(struct world *w)
+{
+	if (w->snapshot.slot_n == NODE_N || bt_rng_below(&w->rng, 2)) {
+		change(w, --w->snapshot.slot_n);
+	} else {
+		change(w, w->snapshot.slot_n++);
+	}
+}
+
+static void slots_that_are_taken_back_have_no_value(void **state)
+{
+	struct world *w = world_create(seed_of(27));
+
+	(void)state;
+	for (uint32_t round = 0; round < 300; round++) {
+		if (round % 30 == 0) {
+			stable(w, 6);
+		}
+		for (uint32_t n = bt_rng_below(&w->rng, 4); n; n--) {
+			change_slots(w);
+		}
+		take_turns(w, 6, 1);
+		/* Alone, and far behind. */
+		for (uint32_t n = bt_rng_below(&w->rng, 20) ? 0 : 2 * JOURNAL_N; n; n--) {
+			change(w, bt_rng_below(&w->rng, w->snapshot.slot_n));
+		}
+		if (bt_rng_below(&w->rng, 8) == 0) {
+			change_slots(w);
+			bt_column_batch_leave(&w->columns[bt_rng_below(&w->rng, 6)]);
+		}
+	}
+	world_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +362,7 @@ int main(void)
 		cmocka_unit_test(columns_that_are_too_far_behind_go_their_own_ways),
 		cmocka_unit_test(nodes_with_unusual_amounts_are_evaluated_one_by_one),
 		cmocka_unit_test(a_column_may_end_while_it_is_column_batch),
+		cmocka_unit_test(slots_that_are_taken_back_have_no_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

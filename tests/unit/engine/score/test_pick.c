@@ -21,6 +21,7 @@
 #include "engine/score/evaluate.h"
 
 #define NODE_N	    150
+#define LEAST_N	    120 /* as nodes come and go: on both sides of a word of a bitmap */
 #define SIGNATURE_N 4
 #define KIND_N	    30 /* more than there are masks */
 #define FEW_KINDS   6
@@ -294,6 +295,7 @@ static struct world *world_create(uint64_t seed, enum out_of_range out_of_range)
 		.changes = w->changes,
 		.changes_mask = CHANGES_N - 1,
 		.slot_n = NODE_N,
+		.slot_room = NODE_N,
 		.node_n = NODE_N,
 		.live = w->live,
 		.nodes = w->nodes,
@@ -357,6 +359,66 @@ static void change_descriptions(struct world *w, enum out_of_range out_of_range,
 	}
 }
 
+static void note_slot(struct world *w, uint32_t slot)
+{
+	w->changes[w->snapshot.changes_end++ & w->snapshot.changes_mask] = slot;
+	w->snapshot.version++;
+}
+
+/* The slot's node goes, or a node comes. */
+static void turn(struct world *w, uint32_t node)
+{
+	bool comes = !bt_bitmap_test(w->live, node);
+
+	w->live[node / 64] ^= (uint64_t)1 << node % 64;
+	w->snapshot.node_n = comes ? w->snapshot.node_n + 1 : w->snapshot.node_n - 1;
+	w->snapshot.live_version++;
+	w->rooms[node].alloc[BT_CPU] = comes ? node : 0;
+	w->kind[node] = comes ? below(w, below(w, 3) ? FEW_KINDS : w->kind_n) : w->kind[node];
+	describe(w, node);
+}
+
+static void add_slot(struct world *w)
+{
+	if (w->snapshot.slot_n < NODE_N) {
+		note_slot(w, w->snapshot.slot_n++);
+	}
+}
+
+/* The last slot is taken back; its node has gone before. */
+static void take_slot_back(struct world *w)
+{
+	uint32_t last = w->snapshot.slot_n - 1;
+
+	if (last == LEAST_N) {
+		return;
+	}
+	if (bt_bitmap_test(w->live, last)) {
+		turn(w, last);
+	}
+	w->snapshot.slot_n--;
+	note_slot(w, last);
+}
+
+/* Nodes come and go, and so do slots at the end. */
+static void come_and_go(struct world *w)
+{
+	for (uint32_t n = below(w, 4); n; n--) {
+		uint32_t node = below(w, 2) ? w->snapshot.slot_n - 1 : below(w, w->snapshot.slot_n);
+
+		switch (below(w, 3)) {
+		case 0:
+			turn(w, node);
+			break;
+		case 1:
+			add_slot(w);
+			break;
+		default:
+			take_slot_back(w);
+		}
+	}
+}
+
 struct outcome {
 	uint64_t picked, refused, declined;
 };
@@ -364,12 +426,14 @@ struct outcome {
 static void compare(struct world *w, struct bt_planner *planner, struct bt_evaluation *e, struct outcome *out)
 {
 	struct bt_plan *plan = bt_planner_plan(planner, &w->signatures[below(w, SIGNATURE_N)]);
-	uint32_t nodes[NODE_N], picked, start = below(w, NODE_N);
+	uint32_t nodes[NODE_N], n = 0, picked, start = below(w, w->snapshot.slot_n);
 
-	for (uint32_t i = 0; i < NODE_N; i++) {
-		nodes[i] = i;
+	for (uint32_t i = 0; i < w->snapshot.slot_n; i++) {
+		nodes[n] = i;
+		n += bt_bitmap_test(w->live, i);
 	}
-	bt_evaluate(plan, &w->view, nodes, NODE_N, UINT32_MAX, e);
+	assert_int_equal(n, w->snapshot.node_n);
+	bt_evaluate(plan, &w->view, nodes, n, UINT32_MAX, e);
 	if (!bt_plan_pick(plan, &w->view, start, &picked)) {
 		out->declined++;
 		return;
@@ -426,6 +490,31 @@ static struct outcome play_in_place(uint64_t seed, enum out_of_range out_of_rang
 	return outcome;
 }
 
+static struct outcome play_coming_and_going(uint64_t seed, enum out_of_range out_of_range)
+{
+	struct world *w = world_create(seed, ODD_NOTHING);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
+	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
+	struct bt_evaluation evaluation = {0};
+	struct outcome outcome = {0};
+	uint32_t calm = 1 + 40 * below(w, 2);
+
+	w->kind_n = below(w, 2) ? FEW_KINDS : KIND_N;
+	for (int round = 0; round < 600; round++) {
+		for (uint32_t n = below(w, 3); n; n--) {
+			change(w, out_of_range);
+		}
+		if (below(w, calm) == 0) {
+			come_and_go(w);
+		}
+		compare(w, planner, &evaluation, &outcome);
+	}
+	bt_evaluation_fini(&evaluation);
+	bt_planner_destroy(planner);
+	bt_mem_free(w);
+	return outcome;
+}
+
 typedef struct outcome player(uint64_t seed, enum out_of_range out_of_range);
 
 static void play_all_by(player *play_one, enum out_of_range out_of_range, uint64_t otherwise)
@@ -455,6 +544,42 @@ static void columns_pick_what_evaluation_picks_while_nodes_change_in_place(void 
 	(void)state;
 	play_all_by(play_in_place, ODD_NOTHING, 7);
 	play_all_by(play_in_place, ODD_AMOUNTS, 8);
+}
+
+static void columns_pick_what_evaluation_picks_while_nodes_come_and_go(void **state)
+{
+	(void)state;
+	play_all_by(play_coming_and_going, ODD_NOTHING, 10);
+}
+
+static void nodes_that_come_and_go_are_described_alone(void **state)
+{
+	struct world *w = world_create(11, ODD_NOTHING);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
+	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
+	struct bt_plan *plans[SIGNATURE_N];
+
+	(void)state;
+	take_slot_back(w);
+	for (uint32_t s = 0; s < SIGNATURE_N; s++) {
+		plans[s] = bt_planner_plan(planner, &w->signatures[s]);
+	}
+	for (uint32_t what = 0; what < 4; what++) {
+		asked_n = 0;
+		if (what == 0) {
+			add_slot(w);
+		} else if (what == 3) {
+			take_slot_back(w);
+		} else {
+			turn(w, w->snapshot.slot_n - 1);
+		}
+		for (uint32_t s = 0; s < SIGNATURE_N; s++) {
+			assert_ptr_equal(bt_planner_plan(planner, &w->signatures[s]), plans[s]);
+			assert_int_equal(asked_n, what == 1 ? s + 1 : 0);
+		}
+	}
+	bt_planner_destroy(planner);
+	bt_mem_free(w);
 }
 
 /* A changed description updates only its own node, and needs no new plan. */
@@ -660,6 +785,8 @@ int main(void)
 		cmocka_unit_test(columns_pick_what_evaluation_picks),
 		cmocka_unit_test(columns_pick_what_evaluation_picks_while_nodes_change_in_place),
 		cmocka_unit_test(a_node_that_changes_in_place_is_described_alone),
+		cmocka_unit_test(columns_pick_what_evaluation_picks_while_nodes_come_and_go),
+		cmocka_unit_test(nodes_that_come_and_go_are_described_alone),
 		cmocka_unit_test(columns_decline_when_amounts_take_a_score_out_of_range),
 		cmocka_unit_test(columns_decline_when_sums_take_a_score_out_of_range),
 		cmocka_unit_test(descriptions_that_mean_the_same_are_looked_at_once),
