@@ -235,13 +235,13 @@ static void hide_empty(struct bt_emit *emit, bool empty)
 	}
 }
 
-/* What the pod lacks on a node; NULL: that was not looked at. */
+/* What the pod lacks on a node; NULL: that was not looked at, or it is not known. */
 static const char *lacks_on(const void *context, struct bt_str node)
 {
 	const struct explaining *e = context;
 
 	for (size_t i = 0; i < e->search.miss_n; i++) {
-		if (bt_str_is(node, e->search.misses[i].node)) {
+		if (bt_str_is(node, e->search.misses[i].node) && !e->search.misses[i].stuck) {
 			return e->search.misses[i].lacks;
 		}
 	}

@@ -116,7 +116,10 @@ static void try_waiting(struct bt_explain_search *s)
 	bt_mem_free(pod_ixs);
 }
 
-/* The victims are the engine's own, so few that none could stay. */
+/*
+ * The victims are the engine's own. Where the scheduler does not evict them itself, those stay that may: with
+ * spreading, the engine's search may list pods that need not leave.
+ */
 static void try_evicting(struct bt_explain_search *s)
 {
 	struct bt_explain_edit edit = {.kind = BT_EXPLAIN_EVICT};
@@ -128,6 +131,9 @@ static void try_evicting(struct bt_explain_search *s)
 	}
 	edit.pod_ixs = pod_ixs;
 	edit.kind = edit.violation_n ? BT_EXPLAIN_EVICT_FORBIDDEN : BT_EXPLAIN_EVICT;
+	if (edit.violation_n == 0 && bt_str_is(s->subject->pod.spec.preemption_policy, "Never")) {
+		spare_pods(s, &edit, pod_ixs);
+	}
 	if (bt_explain_search_try(s, &edit, 1, BT_NO_NODE)) {
 		bt_explain_add_fix(s, &edit, 1);
 	}

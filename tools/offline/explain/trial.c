@@ -36,6 +36,28 @@ static void tolerate_cordon(struct bt_pod_object *pod, struct bt_arena *arena)
 	*pod = changed;
 }
 
+/* An ephemeral volume's claim has the pod's own name, which the tried pod does not have. */
+static void name_claims(struct bt_explain_trial *trial, struct bt_pod_object *pod)
+{
+	struct bt_volume_object *volumes =
+		bt_arena_zalloc(&trial->arena, (pod->spec.volume_n + 1) * sizeof(*volumes));
+
+	for (uint32_t i = 0; i < pod->spec.volume_n; i++) {
+		struct bt_buf name = {0};
+
+		volumes[i] = pod->spec.volumes[i];
+		if (volumes[i].type == BT_VOLUME_EPHEMERAL) {
+			bt_buf_printf(&name, "%.*s-%.*s", BT_STR_ARG(trial->pod->meta.name),
+				BT_STR_ARG(volumes[i].name));
+			volumes[i].type = BT_VOLUME_CLAIM;
+			volumes[i].source =
+				(struct bt_str){bt_arena_copy(&trial->arena, name.ptr, name.len), name.len};
+			bt_buf_fini(&name);
+		}
+	}
+	pod->spec.volumes = volumes;
+}
+
 void bt_explain_trial_pod(struct bt_explain_trial *trial, const struct bt_explain_edit *edits, size_t n,
 	struct bt_pod_object *out)
 {
@@ -43,8 +65,8 @@ void bt_explain_trial_pod(struct bt_explain_trial *trial, const struct bt_explai
 	if (has_kind(edits, n, BT_EXPLAIN_UNCORDON)) {
 		tolerate_cordon(out, &trial->arena);
 	}
+	name_claims(trial, out);
 	out->meta.name = bt_str(POD_NAME);
-	out->meta.uid = bt_str(POD_NAME);
 	out->meta.deletion_ns = 0;
 	out->spec.node_name = (struct bt_str){0};
 	out->spec.scheduling_gates.n = 0;
