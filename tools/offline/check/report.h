@@ -3,10 +3,7 @@
  */
 #pragma once
 
-#include "tools/offline/check/judge.h"
-
-/* Does the application pass: it fits and, with --no-preemption, preempts nothing? */
-bool bt_check_passes(const struct bt_check *check);
+#include "tools/offline/check/outcome.h"
 
 /* Writes the report in the format of --output to standard output. Returns: enum bt_exit. */
 int bt_check_report(const struct bt_check *check);
@@ -16,13 +13,3 @@ void bt_check_write_sarif(const struct bt_check *check, struct bt_buf *out);
 
 /* JUnit's XML: a test case for each workload. */
 void bt_check_write_junit(const struct bt_check *check, struct bt_buf *out);
-
-/* Do workloads that preempt fail, by --no-preemption? */
-bool bt_check_forbids_preemption(const struct bt_check *check);
-
-/* Why a workload fails, or, if it passes, what it preempts, in a sentence. Returns: false when there is
- * nothing to say. */
-bool bt_check_sentence(const struct bt_check *check, uint32_t workload, struct bt_buf *out);
-
-/* Does the workload fail? */
-bool bt_check_workload_fails(const struct bt_check *check, uint32_t workload);
