@@ -208,6 +208,7 @@ struct bt_volume_object {
 	struct bt_str portal; /* iscsi: targetPortal, required by the API server */
 	struct bt_str handle; /* csi, of a PersistentVolume: volumeHandle */
 	struct bt_str kind;   /* azureDisk */
+	struct bt_str claim_template; /* ephemeral: the JSON text of volumeClaimTemplate */
 	struct bt_str_list monitors;
 	bool read_only;
 };
@@ -239,6 +240,8 @@ struct bt_pod_spec_object {
 	struct bt_workload_reference workload_ref;
 	int32_t priority;
 	bool has_priority, host_network, host_users, has_host_users;
+	int64_t active_deadline_s;
+	bool has_active_deadline;
 	int64_t termination_grace_s;
 	bool has_termination_grace;
 	struct bt_str_map node_selector;
@@ -336,9 +339,47 @@ struct bt_priority_class_object {
 	struct bt_str preemption_policy;
 };
 
+/* The overhead and the nodes of a container runtime. */
+struct bt_runtime_class_object {
+	struct bt_meta_object meta;
+	bool has_overhead, has_scheduling;
+	struct bt_resource_list overhead; /* overhead.podFixed */
+	struct bt_str_map node_selector;  /* scheduling.nodeSelector */
+	struct bt_toleration_object *tolerations;
+	uint32_t toleration_n;
+};
+
+/* The limits of a LimitRange for one type of object: Container, Pod or PersistentVolumeClaim. */
+struct bt_limit_object {
+	struct bt_str type;
+	struct bt_resource_list min, max, default_limits, default_requests, max_ratio;
+};
+
+struct bt_limit_range_object {
+	struct bt_meta_object meta;
+	struct bt_limit_object *limits;
+	uint32_t limit_n;
+};
+
+struct bt_quota_object {
+	struct bt_meta_object meta;
+	struct bt_resource_list hard, used;	       /* spec.hard, status.used */
+	struct bt_str_list scopes;		       /* spec.scopes */
+	struct bt_requirement_object_list scope_terms; /* spec.scopeSelector: key is scopeName */
+};
+
 struct bt_service_object {
 	struct bt_meta_object meta;
 	struct bt_str_map selector;
+};
+
+struct bt_claim_object {
+	struct bt_meta_object meta;
+	struct bt_str volume_name, storage_class, volume_mode, attributes_class, phase;
+	struct bt_str_list access_modes;
+	struct bt_resource_list requests;
+	struct bt_label_selector_object selector;
+	bool has_storage_class; /* spec.storageClassName is present, be it empty */
 };
 
 /* ReplicaSet, ReplicationController, StatefulSet, Deployment, Job, DaemonSet and CronJob: the fields that
@@ -356,7 +397,8 @@ struct bt_workload_object {
 	struct bt_label_selector_object selector;
 	struct bt_meta_object template_meta;
 	struct bt_pod_spec_object template_spec;
-	struct bt_str_list claim_templates; /* names of a StatefulSet's volumeClaimTemplates */
+	struct bt_claim_object *claim_templates; /* a StatefulSet's volumeClaimTemplates */
+	uint32_t claim_template_n;
 };
 
 struct bt_pdb_object {
@@ -375,14 +417,6 @@ struct bt_persistent_volume_object {
 	bool has_claim;
 	struct bt_str claim_namespace, claim_name, claim_uid;
 	struct bt_node_selector_object affinity; /* nodeAffinity.required */
-};
-
-struct bt_claim_object {
-	struct bt_meta_object meta;
-	struct bt_str volume_name, storage_class, volume_mode, attributes_class, phase;
-	struct bt_str_list access_modes;
-	struct bt_resource_list requests;
-	struct bt_label_selector_object selector;
 };
 
 struct bt_storage_class_object {
@@ -647,6 +681,9 @@ struct bt_object {
 		struct bt_pod_object pod;
 		struct bt_namespace_object namespace_;
 		struct bt_priority_class_object priority_class;
+		struct bt_runtime_class_object runtime_class;
+		struct bt_limit_range_object limit_range;
+		struct bt_quota_object quota;
 		struct bt_service_object service;
 		struct bt_workload_object workload;
 		struct bt_pdb_object pdb;

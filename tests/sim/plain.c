@@ -398,6 +398,7 @@ const struct bt_object *sim_claim_object(struct bt_arena *arena, uint32_t ix, co
 
 	claim->meta.namespace_ = sim_namespace(arena, ix);
 	claim->storage_class = bt_str("slow");
+	claim->has_storage_class = true;
 	claim->access_modes =
 		bt_build_list(arena, bt_str(object->claim.once ? "ReadWriteOncePod" : "ReadWriteOnce"));
 	claim->phase = bt_str(object->claim.bound ? "Bound" : "Pending");

@@ -42,8 +42,17 @@
 
 #define STRICT_OPTION                                                                                        \
 	{                                                                                                    \
-		.name = "strict", .help = "End with status 3 at the first thing wrong in the input, "        \
-					  "instead of skipping it."                                          \
+		.name = "strict", .help = "The same as --validate=strict."                                   \
+	}
+/* As kubectl's, and whatever else is wrong in the input. */
+#define VALIDATE_OPTION                                                                                      \
+	{                                                                                                    \
+		.name = "validate", .type = BT_OPTION_CHOICE, .argument = "MODE",                            \
+		.choices = "strict|warn|ignore", .default_value = "warn", .bare_value = "strict",            \
+		.help = "How objects are checked that no API server has checked (they have no uid): for "    \
+			"unknown and duplicate fields, unknown values, and numbers out of range. warn: "     \
+			"report and go on. strict: end with status 3 at the first thing wrong in the "       \
+			"input, whatever it is. ignore: do not check; only what is lost is reported."        \
 	}
 #define NO_EXPAND_OPTION                                                                                     \
 	{                                                                                                    \
@@ -195,6 +204,17 @@ static const struct bt_option simulate_options[] = {
 			"100. configured: as upstream for a profile with a percentage, every node for "
 			"others. Ties go by --seed all the same."},
 	REPORT_OPTION,
+	{.name = "write-objects",
+		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_WRITTEN,
+		.argument = "FILE",
+		.help = "Write every object to FILE as it is scheduled: with defaults, priorities, and what "
+			"StorageClasses, RuntimeClasses and LimitRanges change, and with the pods and claims "
+			"that controllers create. Only the fields that berth reads. JSON, or YAML by the "
+			"name; - is standard output."},
+	{.name = "enforce-quota",
+		.help = "Refuse pods and claims of the input that exceed a ResourceQuota, as the API server "
+			"would. Without it, they are placed, with a warning."},
 	{.name = "decisions",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_WRITTEN,
@@ -231,6 +251,7 @@ static const struct bt_option simulate_options[] = {
 	{.name = "live",
 		.help = "Show progress on the whole terminal; where standard error is no terminal, a line "
 			"per second. Implies --stats. See LIVE."},
+	VALIDATE_OPTION,
 	STRICT_OPTION,
 	{.name = "fail-on-unplaced",
 		.help = "End with status 1 when a pod was not placed or could not be read."},
@@ -404,6 +425,7 @@ static const struct bt_option quality_options[] = {
 	NO_EXPAND_OPTION,
 	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
 	REPORT_OPTION,
+	VALIDATE_OPTION,
 	STRICT_OPTION,
 	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
 	{0},
@@ -499,6 +521,7 @@ static const struct bt_option capacity_options[] = {
 	NO_EXPAND_OPTION,
 	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
 	REPORT_OPTION,
+	VALIDATE_OPTION,
 	STRICT_OPTION,
 	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
 	{0},
@@ -588,6 +611,7 @@ static const struct bt_option check_options[] = {
 		.help = "Format of the report. sarif: SARIF 2.1.0 with the places of workloads in the "
 			"manifests, for code reviews. junit: XML with a test case for each workload, for CI "
 			"systems."},
+	VALIDATE_OPTION,
 	STRICT_OPTION,
 	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
 	{0},
@@ -656,6 +680,7 @@ static const struct bt_option explain_options[] = {
 	NO_EXPAND_OPTION,
 	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
 	REPORT_OPTION,
+	VALIDATE_OPTION,
 	STRICT_OPTION,
 	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
 	{0},
@@ -727,6 +752,7 @@ static const struct bt_option whatif_options[] = {
 	NO_EXPAND_OPTION,
 	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
 	REPORT_OPTION,
+	VALIDATE_OPTION,
 	STRICT_OPTION,
 	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
 	{0},
@@ -800,7 +826,8 @@ static const struct bt_option compare_options[] = {
 		.help = "List every difference in the table, too, and the metrics and texts that change in "
 			"any cluster."},
 	REPORT_OPTION,
-	{.name = "strict", .help = "End at the first problem of the input."},
+	VALIDATE_OPTION,
+	STRICT_OPTION,
 	{.name = "quiet", .letter = 'q', .help = "No progress, and no warnings about the input."},
 	{0},
 };

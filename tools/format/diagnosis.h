@@ -16,6 +16,13 @@ enum bt_loss {
 			kind */
 };
 
+enum bt_severity {
+	BT_PROBLEM = 0, /* something is lost, or is not what it seems: a strict run ends */
+	BT_UNVALIDATED, /* nothing is lost, but the API server would not accept it: a problem in strict runs,
+			   a warning in others */
+	BT_ADVICE	/* a warning in all */
+};
+
 struct bt_diagnosis {
 	const char *file;    /* as the user named it; "-" is standard input; NULL: unknown */
 	size_t line, column; /* from 1; 0: unknown */
@@ -25,6 +32,7 @@ struct bt_diagnosis {
 	const char *remedy; /* NULL: none */
 	enum bt_loss loss;
 	bool fatal; /* the run fails: reported even if warnings are off */
+	enum bt_severity severity;
 };
 
 /* Called for each problem. The strings are valid during the call only. */

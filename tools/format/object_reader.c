@@ -11,6 +11,7 @@
 #include "tools/format/limits.h"
 #include "tools/format/object_int.h"
 #include "tools/format/object_schema.h"
+#include "tools/format/validate.h"
 #include "tools/format/yaml.h"
 
 #define NO_KIND_REMEDY "add apiVersion and kind"
@@ -39,7 +40,7 @@ struct bt_object_reader {
 	struct bt_object object;
 	struct bt_object_counts counts;
 	struct bt_input_file file;
-	bool file_open, in_yaml;
+	bool file_open, in_yaml, validates;
 	uint64_t file_objects, file_documents;
 	struct bt_str json_text;
 	struct object_place place;
@@ -150,25 +151,28 @@ size_t bt_object_reader_line(struct bt_object_reader *reader)
 	return reader->place.line;
 }
 
+/* Reports a diagnosis about an offset of the document. */
+static void report_at(struct bt_object_reader *reader, size_t offset, struct bt_diagnosis *diagnosis)
+{
+	diagnosis->file = reader->file.name;
+	if (reader->in_yaml) {
+		diagnosis->line = bt_yaml_line(reader->yaml, offset);
+	} else {
+		count_lines(&reader->place, reader->json_text, offset);
+		diagnosis->line = reader->place.line;
+		diagnosis->column = offset - reader->place.line_start + 1;
+	}
+	reader->counts.errors += diagnosis->severity == BT_PROBLEM;
+	reader->report(reader->context, diagnosis);
+}
+
 static void report(struct bt_object_reader *reader, const struct bt_decode_error *e, const char *object,
 	enum bt_loss loss)
 {
-	struct bt_diagnosis diagnosis = {.file = reader->file.name,
-		.object = object,
-		.path = e->path,
-		.message = e->message,
-		.remedy = e->remedy,
-		.loss = loss};
+	struct bt_diagnosis diagnosis = {
+		.object = object, .path = e->path, .message = e->message, .remedy = e->remedy, .loss = loss};
 
-	if (reader->in_yaml) {
-		diagnosis.line = bt_yaml_line(reader->yaml, e->offset);
-	} else {
-		count_lines(&reader->place, reader->json_text, e->offset);
-		diagnosis.line = reader->place.line;
-		diagnosis.column = e->offset - reader->place.line_start + 1;
-	}
-	reader->counts.errors++;
-	reader->report(reader->context, &diagnosis);
+	report_at(reader, e->offset, &diagnosis);
 }
 
 static bool is_header_key(struct bt_str key, struct bt_object_header *header, struct bt_str **out)
@@ -521,6 +525,99 @@ static bool read_object(struct bt_object_reader *reader, struct bt_decode *decod
 	return bt_object_read_body(decode, &header, start, key, &reader->object);
 }
 
+/* ---- validation ---- */
+
+void bt_object_reader_validate(struct bt_object_reader *reader, bool validates)
+{
+	reader->validates = validates;
+}
+
+static void on_fault(void *context, const struct bt_decode_error *fault)
+{
+	struct bt_object_reader *reader = context;
+	struct bt_diagnosis diagnosis = {.path = fault->path,
+		.message = fault->message,
+		.remedy = fault->remedy,
+		.severity = BT_UNVALIDATED};
+	char name[2 * BT_WORD_MAX];
+
+	bt_object_name(&reader->object, name, sizeof(name));
+	diagnosis.object = name;
+	report_at(reader, fault->offset, &diagnosis);
+}
+
+/* The group of "apps/v1"; empty for the core group. */
+static struct bt_str api_group_of(struct bt_str api_version)
+{
+	size_t slash = bt_str_find(api_version, '/', 0);
+
+	return bt_str_sub(api_version, 0, slash < api_version.len ? slash : 0);
+}
+
+/* A kind that is read, in a version of its group that is not. */
+static void check_version(struct bt_object_reader *reader, struct bt_json_mark start)
+{
+	const struct bt_object *object = &reader->object;
+	enum bt_kind kind = bt_kind_of_word(object->kind_name);
+	struct bt_str group = api_group_of(object->api_version);
+	char message[4 * BT_WORD_MAX], remedy[2 * BT_WORD_MAX], name[2 * BT_WORD_MAX];
+
+	if (kind == BT_KIND_OTHER) {
+		return;
+	}
+	struct bt_str wanted = bt_kind_api_version(bt_kind_info(kind));
+	if (!bt_str_eq(group, api_group_of(wanted)) && !bt_str_is(group, "extensions")) {
+		return;
+	}
+	snprintf(message, sizeof(message), "no matches for kind \"%.*s\" in version \"%.*s\"",
+		BT_STR_ARG(object->kind_name), BT_STR_ARG(object->api_version));
+	snprintf(remedy, sizeof(remedy), "the object is ignored; write it as %.*s", BT_STR_ARG(wanted));
+	bt_object_name(object, name, sizeof(name));
+	report_at(reader, start.offset,
+		&(struct bt_diagnosis){.object = name,
+			.path = "apiVersion",
+			.message = message,
+			.remedy = remedy,
+			.severity = BT_UNVALIDATED});
+}
+
+/* An API server's objects have a uid, and no faults. The cursor stays behind the object. */
+static void validate(struct bt_object_reader *reader, struct bt_json_mark start)
+{
+	struct bt_json_mark end = bt_json_mark(reader->json);
+
+	if (reader->object.kind == BT_KIND_OTHER) {
+		check_version(reader, start);
+	} else if (!reader->object.meta.uid.len) {
+		bt_json_seek(reader->json, start);
+		(void)bt_validate_object(reader->json, &reader->arena, reader->object.kind, on_fault, reader);
+		bt_json_seek(reader->json, end);
+	}
+}
+
+/* The answer of an API server in place of objects, such as the output of kubectl get --raw. */
+static void report_status(struct bt_object_reader *reader, struct bt_json_mark start)
+{
+	static const struct bt_field fields[] = {
+		{.name = BT_STR("message"), .type = BT_FIELD_STR, .offset = 0}};
+	static const struct bt_schema schema = BT_SCHEMA(fields, struct bt_str);
+	struct bt_decode decode = {.json = reader->json, .arena = &reader->arena};
+	struct bt_json_mark end = bt_json_mark(reader->json);
+	char message[BT_MESSAGE_MAX];
+	struct bt_str text = {.len = 0};
+
+	bt_json_seek(reader->json, start);
+	(void)bt_schema_decode(&decode, &schema, &text);
+	bt_json_seek(reader->json, end);
+	snprintf(message, sizeof(message), "an error of the API server in place of objects%s%.*s",
+		text.len ? ": " : "", BT_STR_ARG(text));
+	report_at(reader, start.offset,
+		&(struct bt_diagnosis){.object = "Status",
+			.message = message,
+			.remedy = "correct the command that wrote it, and run it again",
+			.loss = BT_LOST_PART});
+}
+
 /* Reads the value at the cursor. Returns true when it is an object of the API; lists are entered, errors
  * reported. */
 static bool read_value(struct bt_object_reader *reader)
@@ -539,6 +636,15 @@ static bool read_value(struct bt_object_reader *reader)
 	if (!read_object(reader, &decode, start, &is_object)) {
 		object_give_up(reader, &decode, start);
 		return false;
+	}
+	if (is_object && reader->object.kind == BT_KIND_OTHER &&
+		bt_str_is(reader->object.kind_name, "Status") &&
+		bt_str_is(reader->object.api_version, "v1")) {
+		report_status(reader, start);
+		return false;
+	}
+	if (is_object && reader->validates) {
+		validate(reader, start);
 	}
 	return is_object;
 }
@@ -693,7 +799,9 @@ static void start_ahead(struct bt_object_reader *reader, size_t offset)
 		.helper_n = reader->helper_n,
 		.range_bytes = reader->range_bytes};
 
-	if (offset - list->items_offset < reader->range_bytes ||
+	/* What is read ahead is not validated. */
+	if ((reader->validates && !reader->object.meta.uid.len) ||
+		offset - list->items_offset < reader->range_bytes ||
 		(reader->json_text.len - offset) / BT_AHEAD_LEAST_RANGES < reader->range_bytes) {
 		return;
 	}

@@ -41,6 +41,12 @@ enum bt_status bt_object_reader_add_path(struct bt_object_reader *reader, const 
  */
 void bt_object_reader_read_ahead(struct bt_object_reader *reader, uint32_t helper_n, size_t range_bytes);
 
+/*
+ * Lets the reader report what an API server would not accept (BT_UNVALIDATED): in objects without a uid,
+ * unknown and duplicate members, unknown words and numbers out of range; versions of kinds that are not read.
+ */
+void bt_object_reader_validate(struct bt_object_reader *reader, bool validates);
+
 /* Reads text next, before any path. name is for diagnoses. The caller keeps both, which must outlive the
  * reading. */
 void bt_object_reader_begin_text(

@@ -221,8 +221,9 @@ SCHEMA(container, container_fields, bt_container_object);
 #define READ_ONLY	     FIELD("readOnly", BOOL, bt_volume_object, read_only)
 static const struct bt_field claim_source_fields[] = {SOURCE("claimName", source), READ_ONLY};
 SCHEMA(claim_source, claim_source_fields, bt_volume_object);
-static const struct bt_field empty_source_fields[] = {IGNORED("volumeClaimTemplate")};
-SCHEMA(ephemeral_source, empty_source_fields, bt_volume_object);
+static const struct bt_field ephemeral_source_fields[] = {
+	FIELD("volumeClaimTemplate", RAW, bt_volume_object, claim_template)};
+SCHEMA(ephemeral_source, ephemeral_source_fields, bt_volume_object);
 static const struct bt_field image_source_fields[] = {SOURCE("reference", source)};
 SCHEMA(image_source, image_source_fields, bt_volume_object);
 static const struct bt_field gce_source_fields[] = {SOURCE("pdName", source), READ_ONLY};
@@ -304,6 +305,7 @@ static const struct bt_field workload_reference_fields[] = {
 SCHEMA(workload_reference, workload_reference_fields, bt_workload_reference);
 
 static const struct bt_field pod_spec_fields[] = {
+	FIELD_HAS("activeDeadlineSeconds", I64, bt_pod_spec_object, active_deadline_s, has_active_deadline),
 	OBJECT("affinity", bt_pod_spec_object, affinity, affinity),
 	ARRAY("containers", bt_pod_spec_object, containers, container_n, container),
 	FIELD("hostNetwork", BOOL, bt_pod_spec_object, host_network),
@@ -441,6 +443,62 @@ static const struct bt_field priority_class_fields[] = {
 	FIELD("preemptionPolicy", STR, bt_priority_class_object, preemption_policy),
 	FIELD("value", I32, bt_priority_class_object, value),
 };
+
+static const struct bt_field runtime_overhead_fields[] = {
+	FIELD("podFixed", RESOURCES, bt_runtime_class_object, overhead)};
+SCHEMA(runtime_overhead, runtime_overhead_fields, bt_runtime_class_object);
+static const struct bt_field runtime_scheduling_fields[] = {
+	FIELD("nodeSelector", STR_MAP, bt_runtime_class_object, node_selector),
+	ARRAY("tolerations", bt_runtime_class_object, tolerations, toleration_n, bt_toleration_schema),
+};
+SCHEMA(runtime_scheduling, runtime_scheduling_fields, bt_runtime_class_object);
+static const struct bt_field runtime_class_fields[] = {
+	HEADER,
+	META(bt_runtime_class_object),
+	{.name = BT_STR("overhead"),
+		.type = BT_FIELD_OBJECT,
+		.schema = &runtime_overhead,
+		.flag = BT_MEMBER(struct bt_runtime_class_object, has_overhead)},
+	{.name = BT_STR("scheduling"),
+		.type = BT_FIELD_OBJECT,
+		.schema = &runtime_scheduling,
+		.flag = BT_MEMBER(struct bt_runtime_class_object, has_scheduling)},
+};
+
+static const struct bt_field limit_fields[] = {
+	FIELD("default", RESOURCES, bt_limit_object, default_limits),
+	FIELD("defaultRequest", RESOURCES, bt_limit_object, default_requests),
+	FIELD("max", RESOURCES, bt_limit_object, max),
+	FIELD("maxLimitRequestRatio", RESOURCES, bt_limit_object, max_ratio),
+	FIELD("min", RESOURCES, bt_limit_object, min),
+	FIELD("type", STR, bt_limit_object, type),
+};
+SCHEMA(limit, limit_fields, bt_limit_object);
+static const struct bt_field limit_range_spec_fields[] = {
+	ARRAY("limits", bt_limit_range_object, limits, limit_n, limit)};
+SCHEMA(limit_range_spec, limit_range_spec_fields, bt_limit_range_object);
+static const struct bt_field limit_range_fields[] = {
+	HEADER, META(bt_limit_range_object), INLINE("spec", limit_range_spec)};
+
+static const struct bt_field scope_term_fields[] = {
+	FIELD("operator", STR, bt_requirement_object, operator_),
+	FIELD("scopeName", STR, bt_requirement_object, key),
+	FIELD("values", STR_LIST, bt_requirement_object, values),
+};
+SCHEMA(scope_term, scope_term_fields, bt_requirement_object);
+static const struct bt_field scope_selector_fields[] = {
+	ARRAY("matchExpressions", bt_quota_object, scope_terms.items, scope_terms.n, scope_term)};
+SCHEMA(scope_selector, scope_selector_fields, bt_quota_object);
+static const struct bt_field quota_spec_fields[] = {
+	FIELD("hard", RESOURCES, bt_quota_object, hard),
+	INLINE("scopeSelector", scope_selector),
+	FIELD("scopes", STR_LIST, bt_quota_object, scopes),
+};
+SCHEMA(quota_spec, quota_spec_fields, bt_quota_object);
+static const struct bt_field quota_status_fields[] = {FIELD("used", RESOURCES, bt_quota_object, used)};
+SCHEMA(quota_status, quota_status_fields, bt_quota_object);
+static const struct bt_field quota_fields[] = {
+	HEADER, META(bt_quota_object), INLINE("spec", quota_spec), INLINE("status", quota_status)};
 
 static const struct bt_field service_spec_fields[] = {
 	FIELD("selector", STR_MAP, bt_service_object, selector)};
@@ -628,7 +686,7 @@ static const struct bt_field claim_spec_fields[] = {
 	FIELD("accessModes", STR_LIST, bt_claim_object, access_modes),
 	INLINE("resources", claim_resources),
 	OBJECT_HAS("selector", bt_claim_object, selector, label_selector, selector.set),
-	FIELD("storageClassName", STR, bt_claim_object, storage_class),
+	FIELD_HAS("storageClassName", STR, bt_claim_object, storage_class, has_storage_class),
 	FIELD("volumeAttributesClassName", STR, bt_claim_object, attributes_class),
 	FIELD("volumeMode", STR, bt_claim_object, volume_mode),
 	FIELD("volumeName", STR, bt_claim_object, volume_name),
@@ -638,6 +696,7 @@ static const struct bt_field claim_status_fields[] = {FIELD("phase", STR, bt_cla
 SCHEMA(claim_status, claim_status_fields, bt_claim_object);
 static const struct bt_field claim_fields[] = {
 	HEADER, META(bt_claim_object), INLINE("spec", claim_spec), INLINE("status", claim_status)};
+const struct bt_schema bt_claim_template_schema = BT_SCHEMA(claim_fields, struct bt_claim_object);
 
 static const struct bt_field topology_requirement_fields[] = {
 	FIELD("key", STR, bt_requirement_object, key),
@@ -705,11 +764,6 @@ static const struct bt_field template_fields[] = {
 };
 SCHEMA(pod_template, template_fields, bt_workload_object);
 
-static const struct bt_field named_meta_fields[] = {
-	{.name = BT_STR("metadata"), .type = BT_FIELD_OBJECT, .offset = 0, .schema = &name_only},
-};
-static const struct bt_schema name_in_metadata = BT_SCHEMA(named_meta_fields, struct bt_str);
-
 static const struct bt_field ordinals_fields[] = {FIELD("start", I32, bt_workload_object, start_ordinal)};
 SCHEMA(ordinals, ordinals_fields, bt_workload_object);
 
@@ -721,7 +775,8 @@ static const struct bt_field workload_spec_fields[] = {
 	REPLICAS,
 	SELECTOR,
 	INLINE("template", pod_template),
-	NAMES("volumeClaimTemplates", bt_workload_object, claim_templates, name_in_metadata),
+	ARRAY("volumeClaimTemplates", bt_workload_object, claim_templates, claim_template_n,
+		bt_claim_template_schema),
 };
 SCHEMA(workload_spec, workload_spec_fields, bt_workload_object);
 

@@ -20,3 +20,6 @@ const struct bt_kind_schema *bt_kind_schema_of(enum bt_kind id);
 
 /* For documents that hold parts of objects: metadata as struct bt_meta_object. */
 extern const struct bt_schema bt_meta_schema;
+
+/* A template of PersistentVolumeClaims, as struct bt_claim_object. */
+extern const struct bt_schema bt_claim_template_schema;

@@ -80,12 +80,13 @@ MESSAGE(pod_claim, {1, "name", NULL}, {3, "resourceClaimName", NULL}, {4, "resou
 MESSAGE(group, {1, "podGroupName", NULL});
 MESSAGE(workload_reference, {1, "name", NULL}, {2, "podGroup", NULL}, {3, "podGroupReplicaKey", NULL});
 MESSAGE(pod_spec, {1, "volumes", &volume}, {2, "containers", &container}, {3, "restartPolicy", NULL},
-	{4, "terminationGracePeriodSeconds", NULL}, {7, "nodeSelector", NULL}, {10, "nodeName", NULL},
-	{11, "hostNetwork", NULL}, {18, "affinity", &affinity}, {19, "schedulerName", NULL},
-	{20, "initContainers", &container}, {22, "tolerations", &toleration}, {24, "priorityClassName", NULL},
-	{25, "priority", NULL}, {29, "runtimeClassName", NULL}, {31, "preemptionPolicy", NULL},
-	{32, "overhead", NULL}, {33, "topologySpreadConstraints", &spread}, {37, "hostUsers", NULL},
-	{38, "schedulingGates", &named}, {39, "resourceClaims", &pod_claim}, {40, "resources", &requirements},
+	{4, "terminationGracePeriodSeconds", NULL}, {5, "activeDeadlineSeconds", NULL},
+	{7, "nodeSelector", NULL}, {10, "nodeName", NULL}, {11, "hostNetwork", NULL},
+	{18, "affinity", &affinity}, {19, "schedulerName", NULL}, {20, "initContainers", &container},
+	{22, "tolerations", &toleration}, {24, "priorityClassName", NULL}, {25, "priority", NULL},
+	{29, "runtimeClassName", NULL}, {31, "preemptionPolicy", NULL}, {32, "overhead", NULL},
+	{33, "topologySpreadConstraints", &spread}, {37, "hostUsers", NULL}, {38, "schedulingGates", &named},
+	{39, "resourceClaims", &pod_claim}, {40, "resources", &requirements},
 	{42, "workloadRef", &workload_reference}, {43, "schedulingGroup", &group});
 MESSAGE(pod_condition, {1, "type", NULL}, {2, "status", NULL}, {4, "lastTransitionTime", &proto_time},
 	{5, "reason", NULL}, {6, "message", NULL}, {7, "observedGeneration", NULL});

@@ -6,7 +6,7 @@
 #include "engine/flow/config/gates.h"
 #include "engine/model/kind.h"
 
-#define BT_WATCH_KINDS_MAX 28u
+#define BT_WATCH_KINDS_MAX 32u
 
 /* Field selector of pods that have not ended, URL-encoded. Pods that have ended use no resources, so the
  * server omits them, and reports it when one ends. */

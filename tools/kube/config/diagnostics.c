@@ -10,6 +10,16 @@
 
 #define PRINTED_MAX 20
 
+struct bt_diagnostics bt_diagnostics_of(const struct bt_invocation *invocation)
+{
+	const char *validate = bt_invocation_text(invocation, "validate");
+
+	return (struct bt_diagnostics){.command = invocation->command->name,
+		.quiet = bt_invocation_has(invocation, "quiet"),
+		.strict = bt_invocation_has(invocation, "strict") || !strcmp(validate, "strict"),
+		.validates = strcmp(validate, "ignore") != 0};
+}
+
 /* Prints a diagnostic, unless the limit is reached. */
 static void report(struct bt_diagnostics *diagnostics, struct bt_str text, bool fatal)
 {
@@ -20,10 +30,27 @@ static void report(struct bt_diagnostics *diagnostics, struct bt_str text, bool 
 	}
 }
 
-static void diagnostics_keep(struct bt_diagnostics *diagnostics, struct bt_str text)
+static void diagnostics_warn_of(struct bt_diagnostics *diagnostics, struct bt_str text)
 {
-	if (diagnostics->n++ < PRINTED_MAX) {
-		bt_buf_add(&diagnostics->kept, (const char *)&text.len, sizeof(text.len));
+	if (diagnostics->warning_n++ < PRINTED_MAX) {
+		bt_diagnostics_warn(diagnostics, text);
+	}
+}
+
+/* What a kept diagnostic begins with. */
+struct kept_diagnostic {
+	size_t len;
+	bool warning;
+};
+
+static void diagnostics_keep(struct bt_diagnostics *diagnostics, struct bt_str text, bool warning)
+{
+	uint64_t *n = warning ? &diagnostics->warning_n : &diagnostics->n;
+
+	if ((*n)++ < PRINTED_MAX) {
+		const struct kept_diagnostic head = {text.len, warning};
+
+		bt_buf_add(&diagnostics->kept, (const char *)&head, sizeof(head));
 		bt_buf_str(&diagnostics->kept, text);
 	}
 }
@@ -31,12 +58,16 @@ static void diagnostics_keep(struct bt_diagnostics *diagnostics, struct bt_str t
 void bt_diagnostics_add(void *context, const struct bt_diagnosis *diagnosis)
 {
 	struct bt_diagnostics *diagnostics = context;
+	bool warning = diagnosis->severity == BT_ADVICE ||
+		       (diagnosis->severity == BT_UNVALIDATED && !diagnostics->strict);
 	struct bt_buf text = {0};
 
 	diagnostics->lost_n += diagnosis->loss != BT_LOST_NOTHING;
 	bt_diagnosis_text(diagnosis, &text);
 	if (diagnostics->keeps) {
-		diagnostics_keep(diagnostics, bt_buf_view(&text));
+		diagnostics_keep(diagnostics, bt_buf_view(&text), warning);
+	} else if (warning) {
+		diagnostics_warn_of(diagnostics, bt_buf_view(&text));
 	} else {
 		report(diagnostics, bt_buf_view(&text), diagnosis->fatal);
 	}
@@ -46,18 +77,26 @@ void bt_diagnostics_add(void *context, const struct bt_diagnosis *diagnosis)
 void bt_diagnostics_pass(struct bt_diagnostics *diagnostics, struct bt_diagnostics *kept)
 {
 	struct bt_str rest = bt_buf_view(&kept->kept);
-	size_t len;
+	struct kept_diagnostic head;
 
 	while (rest.len && !diagnostics->stop) {
-		memcpy(&len, rest.ptr, sizeof(len));
-		report(diagnostics, bt_str_sub(rest, sizeof(len), sizeof(len) + len), false);
-		rest = bt_str_sub(rest, sizeof(len) + len, rest.len);
-		kept->n--;
+		memcpy(&head, rest.ptr, sizeof(head));
+		struct bt_str text = bt_str_sub(rest, sizeof(head), sizeof(head) + head.len);
+
+		if (head.warning) {
+			diagnostics_warn_of(diagnostics, text);
+			kept->warning_n--;
+		} else {
+			report(diagnostics, text, false);
+			kept->n--;
+		}
+		rest = bt_str_sub(rest, sizeof(head) + head.len, rest.len);
 	}
 	diagnostics->n += kept->n;
+	diagnostics->warning_n += kept->warning_n;
 	diagnostics->lost_n += kept->lost_n;
 	bt_buf_fini(&kept->kept);
-	*kept = (struct bt_diagnostics){.keeps = true};
+	*kept = (struct bt_diagnostics){.keeps = true, .strict = kept->strict};
 }
 
 void bt_diagnostics_report(struct bt_diagnostics *diagnostics, const char *object, const char *path,
@@ -86,9 +125,16 @@ void bt_diagnostics_report_lost(struct bt_diagnostics *diagnostics, const char *
 
 void bt_diagnostics_end(const struct bt_diagnostics *diagnostics)
 {
-	if (!diagnostics->quiet && !diagnostics->strict && diagnostics->n > PRINTED_MAX) {
+	if (diagnostics->quiet) {
+		return;
+	}
+	if (!diagnostics->strict && diagnostics->n > PRINTED_MAX) {
 		bt_message("berth %s: %llu more problems like these were skipped over\n",
 			diagnostics->command, (unsigned long long)(diagnostics->n - PRINTED_MAX));
+	}
+	if (diagnostics->warning_n > PRINTED_MAX) {
+		bt_message("berth %s: warning: %llu more warnings like these\n", diagnostics->command,
+			(unsigned long long)(diagnostics->warning_n - PRINTED_MAX));
 	}
 }
 

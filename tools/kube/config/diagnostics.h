@@ -14,13 +14,18 @@
 struct bt_diagnostics {
 	const char *command; /* the reporting command, such as simulate */
 	bool quiet, strict;
+	bool validates;	 /* objects are checked for what an API server would not accept */
 	bool keeps;	 /* they are kept until bt_diagnostics_pass prints them */
 	uint64_t n;	 /* how many there were */
 	uint64_t lost_n; /* the number that may have lost pods */
 	bool stop;	 /* strict, and there was one */
 	/* private: */
+	uint64_t warning_n;
 	struct bt_buf kept; /* the first ones, each prefixed with its length */
 };
+
+/* The diagnostics of a command line: --quiet, --strict and --validate. */
+struct bt_diagnostics bt_diagnostics_of(const struct bt_invocation *invocation);
 
 /* A bt_diagnosis_fn whose context is a struct bt_diagnostics. */
 void bt_diagnostics_add(void *context, const struct bt_diagnosis *diagnosis);

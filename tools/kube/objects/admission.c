@@ -11,6 +11,7 @@
 #include "engine/flow/cycle/engine.h"
 #include "tools/format/object_reader.h"
 #include "tools/kube/objects/copy.h"
+#include "tools/kube/objects/ephemeral.h"
 
 #define NAME_MAX_BYTES 600
 
@@ -19,18 +20,35 @@ static bool stopped(const struct bt_admission *admission)
 	return admission->stop && *admission->stop;
 }
 
-static void admission_refuse(struct bt_admission *admission, bool group, const struct bt_meta_object *meta,
-	const char *path, const char *message, const char *remedy)
+/* An object that is refused, and what it loses. */
+static void refuse_object(struct bt_admission *admission, enum bt_kind kind,
+	const struct bt_meta_object *meta, struct bt_diagnosis *diagnosis)
 {
 	char name[NAME_MAX_BYTES];
 
-	snprintf(name, sizeof(name), "%s %.*s/%.*s", group ? "PodGroup" : "Pod", BT_STR_ARG(meta->namespace_),
+	snprintf(name, sizeof(name), "%s %.*s/%.*s", bt_kind_info(kind)->name, BT_STR_ARG(meta->namespace_),
 		BT_STR_ARG(meta->name));
-	admission->report(admission->report_context, &(struct bt_diagnosis){.object = name,
-							     .path = path,
-							     .message = message,
-							     .remedy = remedy,
-							     .loss = group ? BT_LOST_PART : BT_LOST_POD});
+	diagnosis->object = name;
+	diagnosis->loss = kind == BT_KIND_POD ? BT_LOST_POD : BT_LOST_PART;
+	admission->report(admission->report_context, diagnosis);
+}
+
+static void admission_refuse(struct bt_admission *admission, bool group, const struct bt_meta_object *meta,
+	const char *path, const char *message, const char *remedy)
+{
+	struct bt_diagnosis diagnosis = {.path = path, .message = message, .remedy = remedy};
+
+	refuse_object(admission, group ? BT_KIND_POD_GROUP : BT_KIND_POD, meta, &diagnosis);
+}
+
+/* The same with the reason of a plugin, which is cleared. */
+static void refuse_with_reason(struct bt_admission *admission, enum bt_kind kind,
+	const struct bt_meta_object *meta, const char *path, const char *remedy)
+{
+	struct bt_diagnosis diagnosis = {.path = path, .message = admission->reason.ptr, .remedy = remedy};
+
+	refuse_object(admission, kind, meta, &diagnosis);
+	bt_buf_clear(&admission->reason);
 }
 
 static bool has_negative(const struct bt_resource_list *list)
@@ -76,12 +94,203 @@ static void admit_pod(struct bt_admission *admission, const struct bt_pod_object
 	admission->admitted(admission->context, &object, made);
 }
 
+/* ---- objects that are being created ---- */
+
+static uint64_t name_key(struct bt_admission *admission, struct bt_str namespace_, struct bt_str name)
+{
+	bt_buf_clear(&admission->text);
+	bt_buf_str(&admission->text, namespace_);
+	bt_buf_char(&admission->text, '/');
+	bt_buf_str(&admission->text, name);
+	return bt_hash_bytes(admission->text.ptr, admission->text.len) | 1;
+}
+
+/* Records a claim. Returns whether it was known. */
+static bool know_claim(struct bt_admission *admission, const struct bt_meta_object *meta)
+{
+	uint64_t key = name_key(admission, meta->namespace_, meta->name);
+	uint32_t known;
+
+	if (bt_map_get(&admission->known_claims, key, &known)) {
+		return true;
+	}
+	bt_map_put(&admission->known_claims, key, 1);
+	return false;
+}
+
+/* Does a quota forbid the object? Otherwise it counts. */
+static bool exceeds_quota(struct bt_admission *admission, const struct bt_quota_user *user)
+{
+	struct bt_quotas *quotas = &admission->quotas;
+
+	if (quotas->n == 0) {
+		return false;
+	}
+	if (admission->enforce_quota &&
+		!bt_quotas_allow(quotas, user, &admission->arena, &admission->reason)) {
+		return true;
+	}
+	bt_quotas_count(quotas, user, &admission->arena);
+	return false;
+}
+
+static const char quota_remedy[] = "raise the ResourceQuota, or do not have it enforced";
+static const char limit_remedy[] =
+	"the API server would refuse it; change it, or the LimitRange of its namespace";
+
+/* Admits a claim that is being created. False: it is refused. */
+static bool create_claim(struct bt_admission *admission, struct bt_object *object, bool made)
+{
+	struct bt_claim_object *claim = &object->claim;
+	struct bt_limit_violation violation;
+
+	bt_policies_set_class(&admission->policies, claim);
+	if (!bt_policies_allow_claim(&admission->policies, claim, &violation, &admission->reason)) {
+		refuse_with_reason(admission, BT_KIND_PERSISTENT_VOLUME_CLAIM, &claim->meta, violation.path,
+			limit_remedy);
+		return false;
+	}
+	if (exceeds_quota(admission, &(struct bt_quota_user){.claim = claim, .created = true})) {
+		refuse_with_reason(admission, BT_KIND_PERSISTENT_VOLUME_CLAIM, &claim->meta,
+			"spec.resources.requests", quota_remedy);
+		return false;
+	}
+	admission->admitted(admission->context, object, made);
+	return true;
+}
+
+/* Admits a claim that a controller creates, unless it exists. */
+static bool create_made_claim(void *context, struct bt_claim_object *claim)
+{
+	struct bt_admission *admission = context;
+	struct bt_str kind = bt_str("PersistentVolumeClaim");
+	struct bt_object object = {.kind = BT_KIND_PERSISTENT_VOLUME_CLAIM,
+		.api_version = BT_STR("v1"),
+		.kind_name = kind,
+		.claim = *claim};
+
+	if (know_claim(admission, &claim->meta)) {
+		return true;
+	}
+	object.meta.uid = bt_workloads_uid(&admission->arena, kind, claim->meta.namespace_, claim->meta.name);
+	bt_defaults_scheme(&object, &admission->arena);
+	return create_claim(admission, &object, true);
+}
+
+/* Creates the claims of a pod's ephemeral volumes. The pod exists even where one is refused. */
+static void create_ephemeral(struct bt_admission *admission, const struct bt_pod_object *pod)
+{
+	for (uint32_t i = 0; i < pod->spec.volume_n; i++) {
+		const struct bt_volume_object *volume = &pod->spec.volumes[i];
+		struct bt_claim_object claim;
+
+		if (volume->type != BT_VOLUME_EPHEMERAL) {
+			continue;
+		}
+		if (bt_ephemeral_claim(pod, volume, &admission->arena, &claim, &admission->reason)) {
+			(void)create_made_claim(admission, &claim);
+		} else {
+			refuse_with_reason(admission, BT_KIND_POD, &pod->meta, "spec.volumes[].ephemeral",
+				"the API server would refuse the pod; correct the volume");
+		}
+	}
+}
+
+static bool has_ephemeral(const struct bt_pod_object *pod)
+{
+	for (uint32_t i = 0; i < pod->spec.volume_n; i++) {
+		if (pod->spec.volumes[i].type == BT_VOLUME_EPHEMERAL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void refuse_class(struct bt_admission *admission, bool group, const struct bt_meta_object *meta);
+
+/* Runs the admission plugins on a pod that is being created, in the API server's order: those that change it,
+ * then those that check it. False: it is refused. Source: AllOrderedPlugins, pkg/kubeapiserver/options,
+ * v1.37.2. */
+static bool create_pod(struct bt_admission *admission, struct bt_pod_object *pod)
+{
+	struct bt_arena *arena = &admission->arena;
+	struct bt_policies *policies = &admission->policies;
+	struct bt_limit_violation violation;
+
+	bt_policies_set_limits(policies, pod, arena);
+	if (bt_defaults_admission(pod, &admission->priorities, arena) != BT_OK) {
+		refuse_class(admission, false, &pod->meta);
+		return false;
+	}
+	if (!bt_policies_set_runtime(policies, pod, arena, &admission->reason)) {
+		refuse_with_reason(admission, BT_KIND_POD, &pod->meta, "spec.runtimeClassName",
+			"the API server would refuse it; correct it, or add the class to the input");
+		return false;
+	}
+	if (!bt_policies_allow_pod(policies, pod, arena, &violation, &admission->reason)) {
+		refuse_with_reason(admission, BT_KIND_POD, &pod->meta, violation.path, limit_remedy);
+		return false;
+	}
+	if (exceeds_quota(admission, &(struct bt_quota_user){.pod = pod, .created = true})) {
+		refuse_with_reason(
+			admission, BT_KIND_POD, &pod->meta, "spec.containers[].resources", quota_remedy);
+		return false;
+	}
+	return true;
+}
+
+/* Admits a pod that is being created, with the claims of its ephemeral volumes. */
+static void create_and_admit(struct bt_admission *admission, struct bt_pod_object *pod, bool made)
+{
+	if (!create_pod(admission, pod)) {
+		return;
+	}
+	if (admission->expand && has_ephemeral(pod)) {
+		if (!pod->meta.uid.len) {
+			pod->meta.uid = bt_workloads_uid(
+				&admission->arena, bt_str("Pod"), pod->meta.namespace_, pod->meta.name);
+		}
+		create_ephemeral(admission, pod);
+	}
+	admit_pod(admission, pod, made);
+}
+
+static void take_claim(struct bt_admission *admission, struct bt_object *object)
+{
+	struct bt_claim_object *claim = &object->claim;
+
+	know_claim(admission, &claim->meta);
+	if (claim->meta.uid.len) {
+		if (admission->quotas.n) {
+			bt_quotas_count(&admission->quotas, &(struct bt_quota_user){.claim = claim},
+				&admission->arena);
+		}
+		admission->admitted(admission->context, object, false);
+		return;
+	}
+	admission->claims = bt_mem_grow(
+		admission->claims, admission->claim_n, &admission->claim_cap, sizeof(*admission->claims));
+	struct bt_object *copy = &admission->claims[admission->claim_n++];
+	*copy = *object;
+	bt_object_own(copy, &admission->kept);
+}
+
+/* ---- objects of the input ---- */
+
+static void count_existing(struct bt_admission *admission, const struct bt_pod_object *pod)
+{
+	if (admission->quotas.n) {
+		bt_quotas_count(&admission->quotas, &(struct bt_quota_user){.pod = pod}, &admission->arena);
+	}
+}
+
 /* A pod without a priority waits until every PriorityClass is known. */
 static void take_pod(struct bt_admission *admission, const struct bt_pod_object *pod)
 {
 	struct bt_arena *kept = &admission->kept;
 
 	if (pod->spec.has_priority || pod->spec.node_name.len) {
+		count_existing(admission, pod);
 		admit_pod(admission, pod, false);
 		return;
 	}
@@ -124,15 +333,6 @@ static void take_group(struct bt_admission *admission, struct bt_object *object)
 	copy->pod_group.condition_n = 0;
 }
 
-static uint64_t name_key(struct bt_admission *admission, struct bt_str namespace_, struct bt_str name)
-{
-	bt_buf_clear(&admission->text);
-	bt_buf_str(&admission->text, namespace_);
-	bt_buf_char(&admission->text, '/');
-	bt_buf_str(&admission->text, name);
-	return bt_hash_bytes(admission->text.ptr, admission->text.len) | 1;
-}
-
 void bt_admission_object(struct bt_admission *admission, struct bt_object *object)
 {
 	bt_arena_reset(&admission->arena);
@@ -149,8 +349,15 @@ void bt_admission_object(struct bt_admission *admission, struct bt_object *objec
 		take_group(admission, object);
 		return;
 	}
+	if (object->kind == BT_KIND_PERSISTENT_VOLUME_CLAIM) {
+		take_claim(admission, object);
+		return;
+	}
+	bt_policies_add(&admission->policies, object);
 	if (object->kind == BT_KIND_PRIORITY_CLASS) {
 		bt_priority_table_add(&admission->priorities, &object->priority_class);
+	} else if (object->kind == BT_KIND_RESOURCE_QUOTA) {
+		bt_quotas_add(&admission->quotas, object);
 	} else if (object->kind == BT_KIND_REPLICA_SET) {
 		bt_map_put(&admission->replica_sets,
 			name_key(admission, object->meta.namespace_, object->meta.name), 1);
@@ -208,6 +415,12 @@ static void admit_deferred(struct bt_admission *admission)
 		struct bt_pod_object *pod = &admission->deferred[i];
 		struct bt_priority priority;
 
+		bt_arena_reset(&admission->arena);
+		if (!pod->meta.uid.len) {
+			bt_defaults_match_label_keys(pod, &admission->arena);
+			create_and_admit(admission, pod, false);
+			continue;
+		}
 		if (!resolve(admission, false, &pod->meta, pod->spec.priority_class_name, &priority)) {
 			continue;
 		}
@@ -219,6 +432,17 @@ static void admit_deferred(struct bt_admission *admission)
 		admit_pod(admission, pod, false);
 	}
 	bt_arena_reset(&admission->kept);
+}
+
+static void admit_claims(struct bt_admission *admission)
+{
+	size_t n = admission->claim_n;
+
+	admission->claim_n = 0;
+	for (size_t i = 0; i < n && !stopped(admission); i++) {
+		bt_arena_reset(&admission->arena);
+		(void)create_claim(admission, &admission->claims[i], false);
+	}
 }
 
 /*
@@ -259,11 +483,18 @@ static void admit_expanded(void *context, struct bt_pod_object *pod)
 	}
 	bt_arena_reset(&admission->arena);
 	admit_replica_set(admission, pod);
-	if (bt_defaults_admission(pod, &admission->priorities, &admission->arena) != BT_OK) {
-		refuse_class(admission, false, &pod->meta);
-		return;
+	create_and_admit(admission, pod, true);
+}
+
+static bool admit_expanded_claim(void *context, struct bt_claim_object *claim)
+{
+	struct bt_admission *admission = context;
+
+	if (stopped(admission)) {
+		return false;
 	}
-	admit_pod(admission, pod, true);
+	bt_arena_reset(&admission->arena);
+	return create_made_claim(admission, claim);
 }
 
 static bool tolerates_all(
@@ -308,6 +539,7 @@ static void expand(struct bt_admission *admission, const struct bt_str *names, u
 {
 	const struct bt_workloads_request request = {
 		.emit = admit_expanded,
+		.claim = admit_expanded_claim,
 		.eligible = daemon_eligible,
 		.context = admission,
 		.node_names = names,
@@ -347,23 +579,69 @@ static void expand_on(struct bt_admission *admission, struct bt_engine *engine)
 	admission->engine = NULL;
 }
 
+/* Warns about one resource of a quota. */
+static void warn_of_quota(struct bt_admission *admission, const struct bt_quota *quota, uint32_t ix)
+{
+	const struct bt_named_quantity *hard = &quota->object.hard.items[ix];
+	const struct bt_meta_object *meta = &quota->object.meta;
+	char used[BT_QUANTITY_TEXT_MAX], asked[BT_QUANTITY_TEXT_MAX], most[BT_QUANTITY_TEXT_MAX];
+	char name[NAME_MAX_BYTES], path[NAME_MAX_BYTES];
+
+	bt_quantity_text(bt_quota_used(quota, ix), used);
+	bt_quantity_text(quota->asked[ix], asked);
+	bt_quantity_text(hard->quantity, most);
+	snprintf(name, sizeof(name), "ResourceQuota %.*s/%.*s", BT_STR_ARG(meta->namespace_),
+		BT_STR_ARG(meta->name));
+	snprintf(path, sizeof(path), "spec.hard[%.*s]", BT_STR_ARG(hard->name));
+	bt_buf_printf(&admission->reason,
+		"exceeded by what the input creates: used %s, asked for %s, limited to %s", used, asked,
+		most);
+	admission->report(admission->report_context,
+		&(struct bt_diagnosis){.object = name,
+			.path = path,
+			.message = admission->reason.ptr,
+			.remedy = "the API server would refuse a part; raise the quota or ask for less "
+				  "(berth simulate --enforce-quota leaves out what exceeds it)",
+			.severity = BT_ADVICE});
+	bt_buf_clear(&admission->reason);
+}
+
+/* Warns about quotas that created objects exceed, unless that was refused. */
+static void warn_of_quotas(struct bt_admission *admission)
+{
+	for (size_t i = 0; i < admission->quotas.n && !stopped(admission); i++) {
+		struct bt_quota *quota = &admission->quotas.items[i];
+
+		for (uint32_t j = 0; quota->asked_n && j < quota->object.hard.n; j++) {
+			struct bt_quantity sum = bt_quantity_add(bt_quota_used(quota, j), quota->asked[j]);
+
+			if (quota->asked[j].nano > 0 &&
+				bt_quantity_cmp(sum, quota->object.hard.items[j].quantity) > 0) {
+				warn_of_quota(admission, quota, j);
+			}
+		}
+		quota->asked_n = 0;
+	}
+}
+
 void bt_admission_finish(struct bt_admission *admission, struct bt_engine *engine)
 {
 	admit_groups(admission);
+	admit_claims(admission);
 	admit_deferred(admission);
-	if (!admission->expand || stopped(admission)) {
-		return;
+	if (admission->expand && !stopped(admission)) {
+		if (engine) {
+			expand_on(admission, engine);
+		} else {
+			expand(admission, NULL, 0);
+		}
 	}
-	if (engine) {
-		expand_on(admission, engine);
-	} else {
-		expand(admission, NULL, 0);
-	}
+	warn_of_quotas(admission);
 }
 
 void bt_admission_drop(struct bt_admission *admission)
 {
-	admission->deferred_n = admission->group_n = 0;
+	admission->deferred_n = admission->group_n = admission->claim_n = 0;
 	bt_arena_reset(&admission->kept);
 	bt_workloads_fini(&admission->workloads);
 }
@@ -372,10 +650,15 @@ void bt_admission_fini(struct bt_admission *admission)
 {
 	bt_mem_free(admission->deferred);
 	bt_mem_free(admission->groups);
+	bt_mem_free(admission->claims);
 	bt_arena_fini(&admission->arena);
 	bt_arena_fini(&admission->kept);
 	bt_priority_table_fini(&admission->priorities);
 	bt_workloads_fini(&admission->workloads);
+	bt_policies_fini(&admission->policies);
+	bt_quotas_fini(&admission->quotas);
 	bt_map_fini(&admission->replica_sets);
+	bt_map_fini(&admission->known_claims);
+	bt_buf_fini(&admission->reason);
 	bt_buf_fini(&admission->text);
 }

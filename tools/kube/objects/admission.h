@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Admission of an object between a decoder and a scheduler: the API server's defaults and its rejection of
- * negative amounts, priorities from their classes, and the pods that controllers create for workloads.
+ * negative amounts, the admission plugins of objects that are created, and the pods and claims that
+ * controllers create for them.
  *
- *   bt_admission_object (each object) --> admitted            pods and PodGroups without a priority are kept
- *   bt_admission_finish (after the last one) --> admitted     ... until here; then the pods of workloads
+ *   bt_admission_object (each object) --> admitted          pods and PodGroups without a priority, and
+ *   bt_admission_finish (after the last one) --> admitted   claims without a uid, are kept until here; then
+ *                                                           come the claims and pods of workloads
+ *
+ * An API server has admitted an object that has a uid: only what is missing without a doubt is added to it (a
+ * pod's priority). A pod without a uid that has neither a priority nor a node, and a claim without a uid, are
+ * being created: they are changed by StorageClasses, LimitRanges and RuntimeClasses, counted by
+ * ResourceQuotas, or refused.
  *
  * Context: one thread at a time; allocates.
  */
@@ -12,6 +19,8 @@
 #include "engine/base/map.h"
 #include "tools/format/diagnosis.h"
 #include "tools/kube/objects/defaults.h"
+#include "tools/kube/objects/policy.h"
+#include "tools/kube/objects/quota.h"
 #include "tools/kube/objects/workload.h"
 
 struct bt_engine;
@@ -24,7 +33,9 @@ struct bt_admission {
 	bt_diagnosis_fn *report; /* called for rejected objects */
 	void *report_context;
 	const bool *stop; /* once true, no more objects are admitted or reported; or NULL */
-	bool expand;	  /* create pods for workloads, and the ReplicaSets of Deployments */
+	bool expand; /* create pods and claims for workloads, the ReplicaSets of Deployments, and claims for
+			ephemeral volumes */
+	bool enforce_quota; /* refuse objects that exceed a ResourceQuota; else warn */
 	/* private: */
 	struct bt_arena arena; /* one object */
 	struct bt_arena kept;  /* pods and PodGroups that wait for their priority class */
@@ -34,7 +45,13 @@ struct bt_admission {
 	size_t group_n, group_cap;
 	struct bt_priority_table priorities;
 	struct bt_workloads workloads;
+	struct bt_object *claims; /* that are being created */
+	size_t claim_n, claim_cap;
+	struct bt_policies policies;
+	struct bt_quotas quotas;
 	struct bt_map replica_sets; /* that the scheduler knows */
+	struct bt_map known_claims; /* likewise */
+	struct bt_buf reason;
 	struct bt_buf text;
 	struct bt_engine *engine; /* while workloads are expanded */
 	uint32_t *node_ixs;

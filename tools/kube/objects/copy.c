@@ -210,8 +210,10 @@ static void volumes(const struct copier *copier, struct bt_pod_spec_object *spec
 		text(copier, &spec->volumes[i].name);
 		text(copier, &spec->volumes[i].source);
 		text(copier, &spec->volumes[i].pool);
+		text(copier, &spec->volumes[i].portal);
 		text(copier, &spec->volumes[i].handle);
 		text(copier, &spec->volumes[i].kind);
+		text(copier, &spec->volumes[i].claim_template);
 		texts(copier, &spec->volumes[i].monitors);
 	}
 	spec->claims = pod_claims(copier, spec->claims, spec->claim_n);
@@ -243,6 +245,19 @@ static void pod_spec(const struct copier *copier, struct bt_pod_spec_object *spe
 	volumes(copier, spec);
 }
 
+static void claim(const struct copier *copier, struct bt_claim_object *object)
+{
+	meta(copier, &object->meta);
+	text(copier, &object->volume_name);
+	text(copier, &object->storage_class);
+	text(copier, &object->volume_mode);
+	text(copier, &object->attributes_class);
+	text(copier, &object->phase);
+	texts(copier, &object->access_modes);
+	quantities(copier, &object->requests);
+	label_selector(copier, &object->selector);
+}
+
 struct bt_meta_object bt_copy_meta(
 	struct bt_arena *arena, enum bt_copy_depth depth, const struct bt_meta_object *from)
 {
@@ -267,6 +282,15 @@ struct bt_pod_claim_object *bt_copy_pod_claims(
 	return pod_claims(&(struct copier){arena, depth}, from, n);
 }
 
+struct bt_claim_object bt_copy_claim(
+	struct bt_arena *arena, enum bt_copy_depth depth, const struct bt_claim_object *from)
+{
+	struct bt_claim_object copy = *from;
+
+	claim(&(struct copier){arena, depth}, &copy);
+	return copy;
+}
+
 struct bt_workload_object bt_copy_workload(
 	struct bt_arena *arena, enum bt_copy_depth depth, const struct bt_workload_object *from)
 {
@@ -277,7 +301,11 @@ struct bt_workload_object bt_copy_workload(
 	label_selector(&copier, &copy.selector);
 	meta(&copier, &copy.template_meta);
 	pod_spec(&copier, &copy.template_spec);
-	texts(&copier, &copy.claim_templates);
+	copy.claim_templates = copy_array(
+		&copier, copy.claim_templates, copy.claim_template_n, sizeof(*copy.claim_templates));
+	for (uint32_t i = 0; i < copy.claim_template_n; i++) {
+		claim(&copier, &copy.claim_templates[i]);
+	}
 	text(&copier, &copy.managed_by);
 	text(&copier, &copy.completed_indexes);
 	text(&copier, &copy.failed_indexes);

@@ -19,5 +19,7 @@ struct bt_pod_spec_object bt_copy_pod_spec(
 	struct bt_arena *arena, enum bt_copy_depth depth, const struct bt_pod_spec_object *from);
 struct bt_pod_claim_object *bt_copy_pod_claims(
 	struct bt_arena *arena, enum bt_copy_depth depth, struct bt_pod_claim_object *from, uint32_t n);
+struct bt_claim_object bt_copy_claim(
+	struct bt_arena *arena, enum bt_copy_depth depth, const struct bt_claim_object *from);
 struct bt_workload_object bt_copy_workload(
 	struct bt_arena *arena, enum bt_copy_depth depth, const struct bt_workload_object *from);

@@ -26,7 +26,7 @@ static const struct bt_str preempt_lower = BT_STR("PreemptLowerPriority");
 static const struct bt_str default_namespace = BT_STR("default");
 static const struct bt_str namespace_label = BT_STR("kubernetes.io/metadata.name");
 
-static struct bt_named_quantity *find_quantity(const struct bt_resource_list *list, struct bt_str name)
+struct bt_named_quantity *bt_resource_list_find(const struct bt_resource_list *list, struct bt_str name)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
 		if (bt_str_eq(list->items[i].name, name)) {
@@ -69,7 +69,7 @@ static void requests_from_limits(struct bt_container_object *container, struct b
 	uint32_t missing = 0;
 
 	for (uint32_t i = 0; i < limits->n; i++) {
-		missing += !find_quantity(requests, limits->items[i].name);
+		missing += !bt_resource_list_find(requests, limits->items[i].name);
 	}
 	requests->set |= limits->set;
 	if (missing == 0) {
@@ -77,7 +77,7 @@ static void requests_from_limits(struct bt_container_object *container, struct b
 	}
 	grow_quantities(requests, missing, arena);
 	for (uint32_t i = 0; i < limits->n; i++) {
-		if (!find_quantity(requests, limits->items[i].name)) {
+		if (!bt_resource_list_find(requests, limits->items[i].name)) {
 			requests->items[requests->n++] = limits->items[i];
 		}
 	}
@@ -102,7 +102,7 @@ static const struct bt_resource_list *container_list(const struct bt_container_o
 static void add_list(struct bt_resource_list *list, const struct bt_resource_list *from)
 {
 	for (uint32_t i = 0; i < from->n; i++) {
-		struct bt_named_quantity *known = find_quantity(list, from->items[i].name);
+		struct bt_named_quantity *known = bt_resource_list_find(list, from->items[i].name);
 
 		if (known) {
 			known->quantity = bt_quantity_add(known->quantity, from->items[i].quantity);
@@ -115,7 +115,7 @@ static void add_list(struct bt_resource_list *list, const struct bt_resource_lis
 static void max_list(struct bt_resource_list *list, const struct bt_resource_list *from)
 {
 	for (uint32_t i = 0; i < from->n; i++) {
-		struct bt_named_quantity *known = find_quantity(list, from->items[i].name);
+		struct bt_named_quantity *known = bt_resource_list_find(list, from->items[i].name);
 
 		if (!known) {
 			list->items[list->n++] = from->items[i];
@@ -125,8 +125,7 @@ static void max_list(struct bt_resource_list *list, const struct bt_resource_lis
 	}
 }
 
-/* The containers' total requests, where init containers run sequentially and sidecars keep running. */
-static struct bt_resource_list aggregate(
+struct bt_resource_list bt_pod_total(
 	const struct bt_pod_spec_object *spec, bool limits, struct bt_arena *arena)
 {
 	uint32_t name_n = 0;
@@ -175,13 +174,13 @@ static void huge_page_limits(struct bt_pod_spec_object *spec, struct bt_arena *a
 	if (limits->n == 0 && spec->resources.requests.n == 0) {
 		return;
 	}
-	wanted = aggregate(spec, true, arena);
+	wanted = bt_pod_total(spec, true, arena);
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < wanted.n; i++) {
 		struct bt_str name = wanted.items[i].name;
 
-		if (is_hugepages(name) && !find_quantity(&spec->resources.requests, name) &&
-			!find_quantity(limits, name)) {
+		if (is_hugepages(name) && !bt_resource_list_find(&spec->resources.requests, name) &&
+			!bt_resource_list_find(limits, name)) {
 			wanted.items[kept++] = wanted.items[i];
 		}
 	}
@@ -201,19 +200,20 @@ static void pod_level_requests(struct bt_pod_spec_object *spec, struct bt_arena 
 	if (limits->n == 0) {
 		return;
 	}
-	struct bt_resource_list wanted = aggregate(spec, false, arena);
+	struct bt_resource_list wanted = bt_pod_total(spec, false, arena);
 	bool was_set = requests->set;
 	grow_quantities(requests, wanted.n + limits->n, arena);
 	for (uint32_t i = 0; i < wanted.n; i++) {
 		if (is_cpu_or_memory(wanted.items[i].name) &&
-			!find_quantity(requests, wanted.items[i].name)) {
+			!bt_resource_list_find(requests, wanted.items[i].name)) {
 			requests->items[requests->n++] = wanted.items[i];
 		}
 	}
 	for (uint32_t i = 0; i < limits->n; i++) {
 		struct bt_str name = limits->items[i].name;
 
-		if ((is_cpu_or_memory(name) || is_hugepages(name)) && !find_quantity(requests, name)) {
+		if ((is_cpu_or_memory(name) || is_hugepages(name)) &&
+			!bt_resource_list_find(requests, name)) {
 			requests->items[requests->n++] = limits->items[i];
 		}
 	}
@@ -422,6 +422,40 @@ static void resource_claim_defaults(struct bt_resource_claim_object *claim)
 	}
 }
 
+/* Adds the amounts of from that the list lacks. */
+static void default_amounts(
+	struct bt_resource_list *list, const struct bt_resource_list *from, struct bt_arena *arena)
+{
+	if (from->n == 0) {
+		return;
+	}
+	grow_quantities(list, from->n, arena);
+	for (uint32_t i = 0; i < from->n; i++) {
+		if (!bt_resource_list_find(list, from->items[i].name)) {
+			list->items[list->n++] = from->items[i];
+		}
+	}
+}
+
+/* Source: SetDefaults_LimitRangeItem, pkg/apis/core/v1, v1.37.2. */
+static void limit_range_defaults(struct bt_limit_range_object *range, struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < range->limit_n; i++) {
+		struct bt_limit_object *limit = &range->limits[i];
+
+		if (bt_str_is(limit->type, "Container")) {
+			default_amounts(&limit->default_limits, &limit->max, arena);
+			default_amounts(&limit->default_requests, &limit->default_limits, arena);
+			default_amounts(&limit->default_requests, &limit->min, arena);
+		}
+		round_quantities(&limit->min);
+		round_quantities(&limit->max);
+		round_quantities(&limit->default_limits);
+		round_quantities(&limit->default_requests);
+		round_quantities(&limit->max_ratio);
+	}
+}
+
 void bt_defaults_scheme(struct bt_object *object, struct bt_arena *arena)
 {
 	switch (object->kind) {
@@ -453,6 +487,16 @@ void bt_defaults_scheme(struct bt_object *object, struct bt_arena *arena)
 		break;
 	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
 		claim_defaults(&object->claim);
+		break;
+	case BT_KIND_LIMIT_RANGE:
+		limit_range_defaults(&object->limit_range, arena);
+		break;
+	case BT_KIND_RESOURCE_QUOTA:
+		round_quantities(&object->quota.hard);
+		round_quantities(&object->quota.used);
+		break;
+	case BT_KIND_RUNTIME_CLASS:
+		round_quantities(&object->runtime_class.overhead);
 		break;
 	case BT_KIND_RESOURCE_CLAIM:
 		resource_claim_defaults(&object->resource_claim);

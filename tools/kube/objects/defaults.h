@@ -22,6 +22,14 @@ void bt_defaults_scheme(struct bt_object *object, struct bt_arena *arena);
 /* The same for a pod that is not part of a bt_object. */
 void bt_defaults_pod(struct bt_pod_object *pod, struct bt_arena *arena);
 
+/* The amount of that name in a list, or NULL. Context: any thread. */
+struct bt_named_quantity *bt_resource_list_find(const struct bt_resource_list *list, struct bt_str name);
+
+/* A pod's total requests, or limits, of its containers: init containers run one after the other, sidecars
+ * keep running. Pod-level amounts and overhead are left out. Owns: the arena. */
+struct bt_resource_list bt_pod_total(
+	const struct bt_pod_spec_object *spec, bool limits, struct bt_arena *arena);
+
 /* Gives an object of a namespaced kind the namespace "default" when it names none, as kubectl does. */
 void bt_defaults_namespace(struct bt_object *object);
 

@@ -193,6 +193,12 @@ static struct bt_str make_uid(struct bt_arena *arena, uint64_t seed)
 	return (struct bt_str){bt_arena_copy(arena, text, UID_N), UID_N};
 }
 
+struct bt_str bt_workloads_uid(
+	struct bt_arena *arena, struct bt_str kind, struct bt_str namespace_, struct bt_str name)
+{
+	return make_uid(arena, hash_key(KNOWN_SEED, namespace_, kind, name));
+}
+
 static void add_label(struct pod_template_draft *draft, const char *key, struct bt_str value)
 {
 	draft->extra_labels[draft->extra_n++] = (struct bt_str_pair){bt_str(key), value};
@@ -394,28 +400,31 @@ static enum bt_status expand_replicas(struct expansion *expansion, struct pod_te
 	return rc;
 }
 
+/* Source: updateStorage, pkg/controller/statefulset, v1.37.2. */
 static void claim_volumes(
-	struct bt_arena *arena, const struct bt_str_list *templates, struct bt_pod_object *pod)
+	struct bt_arena *arena, const struct bt_workload_object *set, struct bt_pod_object *pod)
 {
 	struct bt_pod_spec_object *spec = &pod->spec;
 	uint32_t n = 0;
 
-	if (templates->n == 0) {
+	if (set->claim_template_n == 0) {
 		return;
 	}
 	struct bt_volume_object *volumes =
-		bt_arena_alloc(arena, (templates->n + spec->volume_n) * sizeof(*volumes), 16);
-	for (uint32_t i = 0; i < templates->n; i++) {
-		volumes[n++] = (struct bt_volume_object){.name = templates->items[i],
+		bt_arena_alloc(arena, (set->claim_template_n + spec->volume_n) * sizeof(*volumes), 16);
+	for (uint32_t i = 0; i < set->claim_template_n; i++) {
+		struct bt_str name = set->claim_templates[i].meta.name;
+
+		volumes[n++] = (struct bt_volume_object){.name = name,
 			.type = BT_VOLUME_CLAIM,
-			.source = join(arena, templates->items[i], "-", pod->meta.name)};
+			.source = join(arena, name, "-", pod->meta.name)};
 	}
 	/* A claim template hides the template's volume of the same name. */
 	for (uint32_t i = 0; i < spec->volume_n; i++) {
 		bool hidden = false;
 
-		for (uint32_t j = 0; j < templates->n; j++) {
-			hidden |= bt_str_eq(templates->items[j], spec->volumes[i].name);
+		for (uint32_t j = 0; j < set->claim_template_n; j++) {
+			hidden |= bt_str_eq(set->claim_templates[j].meta.name, spec->volumes[i].name);
 		}
 		if (!hidden) {
 			volumes[n++] = spec->volumes[i];
@@ -423,6 +432,35 @@ static void claim_volumes(
 	}
 	spec->volumes = volumes;
 	spec->volume_n = n;
+}
+
+/* Emits a StatefulSet's claims for a pod. False: one of them was refused. Source: getPersistentVolumeClaims,
+ * createPersistentVolumeClaims, pkg/controller/statefulset, v1.37.2. */
+static bool emit_claims(
+	struct expansion *expansion, const struct bt_workload_object *set, const struct bt_pod_object *pod)
+{
+	const struct bt_workloads_request *request = expansion->request;
+	const struct bt_str_map *selected = &set->selector.match_labels;
+	struct bt_arena *arena = &expansion->workloads->scratch;
+
+	for (uint32_t i = 0; request->claim && i < set->claim_template_n; i++) {
+		const struct bt_claim_object *from = &set->claim_templates[i];
+		struct bt_claim_object claim = bt_copy_claim(arena, BT_COPY_ARRAYS, from);
+
+		claim.meta =
+			(struct bt_meta_object){.name = join(arena, from->meta.name, "-", pod->meta.name),
+				.namespace_ = set->meta.namespace_,
+				.creation_ns = set->meta.creation_ns,
+				.labels = roomy_map(arena, &from->meta.labels, selected->n),
+				.annotations = from->meta.annotations};
+		for (uint32_t j = 0; j < selected->n; j++) {
+			set_pair(&claim.meta.labels, selected->items[j]);
+		}
+		if (!request->claim(request->context, &claim)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 static enum bt_status expand_stateful(struct expansion *expansion, struct pod_template_draft *draft)
@@ -448,8 +486,10 @@ static enum bt_status expand_stateful(struct expansion *expansion, struct pod_te
 			(struct bt_str_pair){bt_str("statefulset.kubernetes.io/pod-name"), pod.meta.name});
 		set_pair(&pod.meta.labels,
 			(struct bt_str_pair){bt_str("apps.kubernetes.io/pod-index"), ordinal});
-		claim_volumes(&workloads->scratch, &workload->claim_templates, &pod);
-		finish_pod(expansion, &pod);
+		claim_volumes(&workloads->scratch, workload, &pod);
+		if (emit_claims(expansion, workload, &pod)) {
+			finish_pod(expansion, &pod);
+		}
 	}
 	bt_claimed_fini(&claimed);
 	return rc;

@@ -53,6 +53,12 @@ struct bt_workloads_request {
 	 */
 	void (*emit)(void *context, struct bt_pod_object *pod);
 	/*
+	 * Called for each claim of a StatefulSet's volumeClaimTemplates, before its pod, without uid and
+	 * defaults. It may be changed, and is valid during the call. False: it is refused, so the pod is not
+	 * made. NULL: no claims are made.
+	 */
+	bool (*claim)(void *context, struct bt_claim_object *claim);
+	/*
 	 * Whether a daemon's pod may run on a node: the required node affinity and the node selector match,
 	 * and all NoSchedule and NoExecute taints are tolerated. The pod has the daemon tolerations. May be
 	 * NULL without nodes.
@@ -78,3 +84,8 @@ struct bt_workloads_request {
  */
 enum bt_status bt_workloads_expand(struct bt_workloads *workloads, const struct bt_workloads_request *request,
 	struct bt_buf *out_message);
+
+/* A uid that follows from an object's kind and name, for one that lacks it. Owns: the arena. Context: any
+ * thread. */
+struct bt_str bt_workloads_uid(
+	struct bt_arena *arena, struct bt_str kind, struct bt_str namespace_, struct bt_str name);

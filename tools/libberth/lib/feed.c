@@ -20,6 +20,11 @@ void bt_lib_report(void *context, const struct bt_diagnosis *diagnosis)
 	struct bt_buf text = {0};
 
 	bt_diagnosis_text(diagnosis, &text);
+	if (diagnosis->severity != BT_PROBLEM) {
+		bt_lib_log(lib, BERTH_LOG_WARNING, text.ptr);
+		bt_buf_fini(&text);
+		return;
+	}
 	if (job->applied.problems++ < PROBLEMS_SAID) {
 		if (job->problems.len) {
 			bt_buf_char(&job->problems, '\n');

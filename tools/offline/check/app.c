@@ -160,6 +160,7 @@ static bool read_manifests(struct bt_app *app)
 	const struct bt_object *object;
 	const char *path;
 
+	bt_object_reader_validate(reader, app->diagnostics.validates);
 	for (size_t i = 0; (path = bt_invocation_item(app->invocation, "filename", i)); i++) {
 		bt_object_reader_add_path(reader, path);
 	}
@@ -176,7 +177,8 @@ int bt_app_read(struct bt_app *app, const struct bt_invocation *invocation)
 	const char *command = invocation->command->name;
 
 	app->invocation = invocation;
-	app->diagnostics = (struct bt_diagnostics){.command = command};
+	app->diagnostics = bt_diagnostics_of(invocation);
+	app->diagnostics.quiet = false; /* a wrong application is never passed over */
 	bool whole = read_manifests(app);
 	bt_diagnostics_end(&app->diagnostics);
 	if (bt_interrupt_pending()) {

@@ -123,9 +123,7 @@ int bt_record_run(const struct bt_invocation *invocation, const struct bt_config
 		.quiet = bt_invocation_has(invocation, "quiet"),
 		.reschedule = bt_invocation_has(invocation, "reschedule")};
 
-	s.diagnostics = (struct bt_diagnostics){.command = invocation->command->name,
-		.quiet = s.quiet,
-		.strict = bt_invocation_has(invocation, "strict")};
+	s.diagnostics = bt_diagnostics_of(invocation);
 	bt_recording_open_memory(&s.recording, &out_recorded->journal, config);
 	bt_simulate_run_init(&s.run);
 	int status = make_pipeline(&s, config);

@@ -143,9 +143,8 @@ static int make_trials(struct quality_comparison *c)
 
 	for (int i = 0; i < POLICIES && status == BT_EXIT_OK; i++) {
 		/* Problems of the input are reported once. */
-		c->trials[i].diagnostics = (struct bt_diagnostics){.command = c->invocation->command->name,
-			.quiet = c->quiet || i > 0,
-			.strict = bt_invocation_has(c->invocation, "strict")};
+		c->trials[i].diagnostics = bt_diagnostics_of(c->invocation);
+		c->trials[i].diagnostics.quiet = c->quiet || i > 0;
 		status = make_trial(c, &c->trials[i], &policies[i]);
 	}
 	return status;

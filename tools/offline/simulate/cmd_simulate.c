@@ -17,6 +17,7 @@
 #include "tools/kube/report/explain.h"
 #include "tools/kube/report/simulation.h"
 #include "tools/kube/config/config_file.h"
+#include "tools/offline/simulate/objects_file.h"
 #include "tools/offline/simulate/drive.h"
 #include "tools/offline/simulate/ignored.h"
 #include "tools/offline/simulate/load.h"
@@ -41,6 +42,7 @@ struct simulation {
 	struct bt_simulate_run run;
 	struct bt_recording recording;
 	struct bt_output decisions, events;
+	struct bt_objects_file objects;
 	struct bt_api_log api;
 	struct bt_progress progress;
 	struct bt_live *live;
@@ -385,12 +387,19 @@ static int finish_load(struct simulation *s)
 	return s->diagnostics.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
 }
 
+static void write_object(void *context, const struct bt_object *object)
+{
+	struct simulation *s = context;
+
+	bt_objects_file_add(&s->objects, object);
+}
+
 static int load_input(struct simulation *s)
 {
 	int64_t start_ns = bt_clock_monotonic_ns();
 	int status = BT_EXIT_OK;
 
-	s->late = (struct bt_diagnostics){.keeps = true};
+	s->late = (struct bt_diagnostics){.keeps = true, .strict = s->diagnostics.strict};
 	s->intake = (struct bt_intake){.diagnostics = s->threads ? &s->late : &s->diagnostics,
 		.entered = log_entered,
 		.ignored = note_ignored,
@@ -406,7 +415,9 @@ static int load_input(struct simulation *s)
 		.intake = &s->intake,
 		.diagnostics = &s->diagnostics,
 		.expand = !bt_invocation_has(s->invocation, "no-expand"),
+		.enforce_quota = bt_invocation_has(s->invocation, "enforce-quota"),
 		.deleting = log_deleting,
+		.written = option(s, "write-objects") ? write_object : NULL,
 		.context = s,
 	};
 	bt_load_init(&s->load);
@@ -733,7 +744,10 @@ static int open_logs(struct simulation *s)
 		.preempts_in_turn = !s->config.gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION],
 		.nominates_waiting = s->config.gates.on[BT_GATE_NOMINATED_NODE_NAME_FOR_EXPECTATION],
 	};
-	return (!decisions || s->has_decisions) && (!events || s->has_events) ? BT_EXIT_OK : BT_EXIT_IO;
+	if ((decisions && !s->has_decisions) || (events && !s->has_events)) {
+		return BT_EXIT_IO;
+	}
+	return bt_objects_file_open(&s->objects, option(s, "write-objects"));
 }
 
 /* Ends a log; a failed run keeps the old file. */
@@ -757,6 +771,8 @@ static int close_logs(struct simulation *s, int status)
 	}
 	int journal = bt_recording_close(&s->recording, s->decided);
 	closed = closed == BT_EXIT_OK ? journal : closed;
+	int objects = bt_objects_file_close(&s->objects, s->decided);
+	closed = closed == BT_EXIT_OK ? objects : closed;
 	return status == BT_EXIT_OK ? closed : status;
 }
 
@@ -822,9 +838,7 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	struct simulation s = {.invocation = invocation};
 
 	s.quiet = bt_invocation_has(invocation, "quiet");
-	s.diagnostics = (struct bt_diagnostics){.command = invocation->command->name,
-		.quiet = s.quiet,
-		.strict = bt_invocation_has(invocation, "strict")};
+	s.diagnostics = bt_diagnostics_of(invocation);
 	s.emit = bt_emit_create();
 	if (bt_invocation_has(invocation, "live") || bt_invocation_has(invocation, "stats")) {
 		s.stages = bt_stage_latency_create();

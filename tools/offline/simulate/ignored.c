@@ -5,16 +5,11 @@
 
 #include <string.h>
 
-#include "tools/format/object_schema.h"
-
 const char *bt_ignored_effect(const char *kind)
 {
 	static const struct {
 		const char *kind, *effect;
 	} kinds[] = {
-		{"LimitRange", "pods created from workloads get no default requests"},
-		{"ResourceQuota", "no pod is refused because of a quota"},
-		{"RuntimeClass", "pods created from workloads get no overhead, node selector or tolerations"},
 		{"ResourceClaimTemplate", "no ResourceClaims are created from templates"},
 		{"MutatingWebhookConfiguration", "pods created from workloads are not changed"},
 		{"MutatingAdmissionPolicyBinding", "pods created from workloads are not changed"},
@@ -25,9 +20,6 @@ const char *bt_ignored_effect(const char *kind)
 		if (strlen(kinds[i].kind) == n && memcmp(kinds[i].kind, kind, n) == 0) {
 			return kinds[i].effect;
 		}
-	}
-	if (bt_kind_of_word((struct bt_str){kind, n}) != BT_KIND_OTHER) {
-		return "berth reads another version of this kind; write the objects in that one";
 	}
 	return NULL;
 }

@@ -100,6 +100,9 @@ static void admitted(void *context, struct bt_object *object, bool made)
 	struct bt_load *load = context;
 	struct bt_taken taken;
 
+	if (load->written) {
+		load->written(load->context, object);
+	}
 	load->counts.expanded += made && object->kind == BT_KIND_POD;
 	if ((object->kind == BT_KIND_POD && is_leaving(load, &object->pod)) || is_known(load, object)) {
 		return;
@@ -126,6 +129,7 @@ void bt_load_init(struct bt_load *load)
 		.report_context = load->diagnostics,
 		.stop = &load->diagnostics->stop,
 		.expand = load->expand,
+		.enforce_quota = load->enforce_quota,
 	};
 	load->feeder = (struct bt_feeder){.pipeline = load->pipeline};
 }
@@ -156,9 +160,6 @@ void bt_load_object(struct bt_load *load, struct bt_object *object)
 		load->latest_ns = object->meta.creation_ns;
 	}
 	count_kind(load, object);
-	if (object->kind == BT_KIND_STATEFUL_SET) {
-		load->counts.claim_templates += object->workload.claim_templates.n > 0;
-	}
 	bt_admission_object(&load->admission, object);
 }
 
@@ -226,6 +227,14 @@ static bool end_paths(struct bt_object_reader *reader, const struct bt_invocatio
 	return counts.objects && !counts.unreadable;
 }
 
+static struct bt_object_reader *create_reader(struct bt_diagnostics *diagnostics)
+{
+	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, diagnostics);
+
+	bt_object_reader_validate(reader, diagnostics->validates);
+	return reader;
+}
+
 bool bt_load_paths(struct bt_load *load, const struct bt_invocation *invocation)
 {
 	return bt_load_paths_of(load, invocation, NULL, 0);
@@ -234,7 +243,7 @@ bool bt_load_paths(struct bt_load *load, const struct bt_invocation *invocation)
 bool bt_load_paths_of(
 	struct bt_load *load, const struct bt_invocation *invocation, const char *const *paths, size_t n)
 {
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, load->diagnostics);
+	struct bt_object_reader *reader = create_reader(load->diagnostics);
 	struct file_source files = {.reader = reader};
 
 	bt_object_reader_read_ahead(reader, load->helper_n, 0);
@@ -249,7 +258,7 @@ bool bt_load_paths_of(
 bool bt_load_each(const struct bt_invocation *invocation, struct bt_diagnostics *diagnostics,
 	bool (*take)(void *context, const struct bt_object *object), void *context)
 {
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, diagnostics);
+	struct bt_object_reader *reader = create_reader(diagnostics);
 	const struct bt_object *object;
 
 	add_paths(reader, invocation, NULL, 0);
@@ -367,15 +376,6 @@ void bt_load_warn(struct bt_load *load)
 			bt_diagnostics_warn(load->diagnostics, bt_buf_view(&load->text));
 		}
 	}
-	if (load->expand && load->counts.claim_templates) {
-		bt_buf_clear(&load->text);
-		bt_buf_printf(&load->text,
-			"%llu of kind StatefulSet with volumeClaimTemplates: no claims are created from "
-			"them; pods wait for "
-			"claims that the input lacks",
-			(unsigned long long)load->counts.claim_templates);
-		bt_diagnostics_warn(load->diagnostics, bt_buf_view(&load->text));
-	}
 }
 
 /* ---- objects besides the cluster ---- */
@@ -422,7 +422,7 @@ bool bt_load_apart_source(struct bt_load *load, const struct bt_source *source,
 bool bt_load_apart(struct bt_load *load, const char *path,
 	void (*take)(void *context, struct bt_object *object, bool made), void *context)
 {
-	struct bt_object_reader *reader = bt_object_reader_create(bt_diagnostics_add, load->diagnostics);
+	struct bt_object_reader *reader = create_reader(load->diagnostics);
 	struct file_source files = {.reader = reader};
 
 	bt_object_reader_add_path(reader, path);

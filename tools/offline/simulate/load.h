@@ -23,9 +23,8 @@ struct bt_kind_count {
 
 struct bt_load_counts {
 	uint64_t objects, bytes, files;
-	uint64_t expanded;	  /* pods made for workloads */
-	uint64_t claim_templates; /* StatefulSets with volumeClaimTemplates */
-	uint64_t deleting;	  /* ignored pods: terminating while pending */
+	uint64_t expanded; /* pods made for workloads */
+	uint64_t deleting; /* ignored pods: terminating while pending */
 };
 
 struct bt_load {
@@ -33,10 +32,13 @@ struct bt_load {
 	bool threads;		  /* the pipeline has threads: objects are fed; else applied directly */
 	struct bt_intake *intake; /* called for applied objects, unless the pipeline's step driver calls it */
 	struct bt_diagnostics *diagnostics;
-	bool expand;	   /* make pods for workloads */
-	uint32_t helper_n; /* threads that read ahead in large files */
+	bool expand;	    /* make pods for workloads */
+	bool enforce_quota; /* refuse objects that exceed a ResourceQuota; else warn */
+	uint32_t helper_n;  /* threads that read ahead in large files */
 	void (*deleting)(
 		void *context, const struct bt_pod_object *pod); /* called for such an ignored pod; or NULL */
+	/* Called for each object as admission leaves it, before it is applied; or NULL. */
+	void (*written)(void *context, const struct bt_object *object);
 	void *context;
 	struct bt_load_counts counts;
 	int64_t latest_ns;	     /* the latest creation time; 0: none */

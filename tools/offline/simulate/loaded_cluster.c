@@ -101,9 +101,7 @@ int bt_loaded_cluster_open(struct bt_loaded_cluster *c, struct bt_invocation *in
 	if (status != BT_EXIT_OK) {
 		return status;
 	}
-	c->diagnostics = (struct bt_diagnostics){.command = invocation->command->name,
-		.quiet = c->quiet,
-		.strict = bt_invocation_has(invocation, "strict")};
+	c->diagnostics = bt_diagnostics_of(invocation);
 	c->intake = (struct bt_intake){.diagnostics = &c->diagnostics,
 		.entered = c->entered,
 		.ignored = c->ignored,

@@ -112,7 +112,7 @@ static void kinds_of_namespaces_are_distinguished_from_those_of_the_cluster(void
 	static const enum bt_kind of_the_cluster[] = {BT_KIND_OTHER, BT_KIND_NODE, BT_KIND_NAMESPACE,
 		BT_KIND_PRIORITY_CLASS, BT_KIND_PERSISTENT_VOLUME, BT_KIND_STORAGE_CLASS, BT_KIND_CSI_NODE,
 		BT_KIND_CSI_DRIVER, BT_KIND_VOLUME_ATTACHMENT, BT_KIND_RESOURCE_SLICE, BT_KIND_DEVICE_CLASS,
-		BT_KIND_DEVICE_TAINT_RULE};
+		BT_KIND_DEVICE_TAINT_RULE, BT_KIND_RUNTIME_CLASS};
 
 	(void)state;
 	for (unsigned kind = 0; kind < BT_KIND_N; kind++) {

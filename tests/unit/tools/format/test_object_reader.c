@@ -207,8 +207,8 @@ static void workloads_fill_one_struct(void **state)
 	assert_true(o->workload.start_ordinal == 3 && o->workload.selector.set &&
 		    o->workload.template_meta.labels.n == 1);
 	assert_true(bt_str_is(o->workload.template_spec.node_name, "n"));
-	assert_true(o->workload.claim_templates.n == 1 &&
-		    bt_str_is(o->workload.claim_templates.items[0], "data"));
+	assert_true(o->workload.claim_template_n == 1 &&
+		    bt_str_is(o->workload.claim_templates[0].meta.name, "data"));
 	o = bt_object_reader_next(reader);
 	assert_true(o->kind == BT_KIND_REPLICATION_CONTROLLER && o->workload.selector.set);
 	assert_true(bt_str_is(o->workload.selector.match_labels.items[0].value, "y") &&
@@ -312,7 +312,10 @@ static void an_object_without_a_name_is_refused(void **state)
 		"generateName\n");
 	JSON(NODE("a\\u0000b"), "",
 		"f:1:1: Node a: metadata.name: the name holds a NUL byte; write the name without it\n");
-	JSON("{\"apiVersion\":\"v1\",\"kind\":\"Status\"}", "Status\n", "");
+	JSON("{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\"}", "ConfigMap\n", "");
+	JSON("{\"apiVersion\":\"v1\",\"kind\":\"Status\",\"message\":\"gone\"}", "",
+		"f:1:1: Status: an error of the API server in place of objects: gone; correct the command "
+		"that wrote it, and run it again\n");
 }
 
 static void a_syntax_error_costs_one_document(void **state)
