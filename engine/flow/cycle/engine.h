@@ -215,6 +215,7 @@ struct bt_explanation {
 	/* Set by the caller, and kept: a nominated node that PreFilter has left out is not listed when it
 	 * refuses the pod. */
 	bool candidates_only;
+	bool filters_only;	   /* the same: PostFilter does not run */
 	uint32_t nominated_by;	   /* the use that refuses the nominated node; BT_PASSED: none */
 	struct bt_refusal refusal; /* if gated, or refused by PreFilter */
 	struct bt_evaluation evaluation;

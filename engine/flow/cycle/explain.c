@@ -125,7 +125,7 @@ static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
 	out->evaluation.hooks = hooks;
 	explain_cycle(engine, &cycle, decided, out);
 	/* No preemption for a pod that has a node, nor for one of a group that waits as a unit. */
-	if (out->plan && !out->error && out->evaluation.feasible_n == 0 &&
+	if (out->plan && !out->filters_only && !out->error && out->evaluation.feasible_n == 0 &&
 		!(bt_pod_groups_whole(&engine->groups) && bt_engine_in_group(engine, pod_ix)) &&
 		bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix == BT_NO_NODE) {
 		explain_post_filter(engine, &cycle, out);

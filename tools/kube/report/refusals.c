@@ -174,7 +174,7 @@ void bt_refusal_rows_of(
 
 void bt_refusal_rows_collect(struct bt_engine *engine, uint32_t pod_ix, struct bt_refusal_rows *out)
 {
-	struct bt_explanation explanation = {0};
+	struct bt_explanation explanation = {.filters_only = true};
 
 	bt_engine_explain(engine, pod_ix, &explanation);
 	bt_refusal_rows_of(engine, &explanation, out);
