@@ -160,8 +160,8 @@ static void score_block(struct grouping *g, uint32_t first, uint32_t n)
 	uint32_t k = 0;
 
 	BT_INVARIANT(n > 0 && n <= BLOCK);
-	memset(g->fixed, 0, sizeof(g->fixed));
-	memset(g->code, 0, sizeof(g->code));
+	memset(g->fixed, 0, n * sizeof(*g->fixed));
+	memset(g->code, 0, n * sizeof(*g->code));
 	g->compact = g->plan->normalized_n <= CODE_PARTS;
 	for (uint32_t u = 0; u < g->plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &g->plan->profile->uses[u];
