@@ -69,7 +69,7 @@ struct bt_lib_node_names {
 	uint32_t *ixs;
 	size_t cap;
 	uint32_t n;
-	uint64_t version; /* of the layout; 0: none */
+	uint64_t version; /* live_version of the snapshot */
 };
 
 /* The state of a handle. */

@@ -9,13 +9,13 @@
 
 /* ---- which nodes fit ---- */
 
-/* Lists the names of all nodes again after their layout has changed. */
+/* Lists the names of all nodes again after one has come, gone or moved. */
 static void list_names(struct bt_lib *lib)
 {
 	const struct bt_snapshot *snapshot = bt_engine_cache(lib->engine)->view.snapshot;
 	struct bt_lib_node_names *nodes = &lib->nodes;
 
-	if (nodes->version == snapshot->layout_version && nodes->n == snapshot->slot_n && nodes->names) {
+	if (nodes->version == snapshot->live_version && nodes->n == snapshot->slot_n && nodes->names) {
 		return;
 	}
 	if (!nodes->names || nodes->cap < snapshot->slot_n) {
@@ -27,7 +27,7 @@ static void list_names(struct bt_lib *lib)
 		nodes->names[i] = bt_bitmap_test(snapshot->live, i) ? bt_lib_node_name(lib, i).ptr : NULL;
 	}
 	nodes->n = snapshot->slot_n;
-	nodes->version = snapshot->layout_version;
+	nodes->version = snapshot->live_version;
 }
 
 enum berth_status berth_feasible_nodes(
