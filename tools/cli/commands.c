@@ -733,24 +733,79 @@ static const struct bt_option whatif_options[] = {
 		"repeated; the same as giving PATH as an argument."),
 	{.name = "drain",
 		.type = BT_OPTION_TEXT,
-		.argument = "NODE|KEY=VALUE",
+		.argument = "NODE|SELECTOR",
 		.repeated = true,
-		.help = "Drain this node, or the nodes with this label. May be repeated: all of them "
-			"together."},
+		.help = "Drain this node, or the nodes with these labels: they are cordoned, and their pods "
+			"evicted. A selector is KEY=VALUE, KEY!=VALUE or !KEY, several joined by commas."},
+	{.name = "lose",
+		.type = BT_OPTION_TEXT,
+		.argument = "NODE|SELECTOR",
+		.repeated = true,
+		.help = "These nodes fail, and are deleted: no budget is asked, and pods without a "
+			"controller are lost."},
+	{.name = "add",
+		.type = BT_OPTION_TEXT,
+		.argument = "TEMPLATE*N",
+		.repeated = true,
+		.help = "Add N nodes (without *N: one) like TEMPLATE: a node of the cluster, or a file with "
+			"a Node. They are NAME-1, NAME-2 and so on, healthy and without pods but those of "
+			"the input's DaemonSets."},
+	{.name = "scale",
+		.type = BT_OPTION_TEXT,
+		.argument = "[NAMESPACE/]KIND/NAME=N",
+		.repeated = true,
+		.help = "Give a Deployment, ReplicaSet, StatefulSet or ReplicationController N replicas, as "
+			"kubectl scale does. Its controller chooses the pods that leave."},
+	{.name = "apply",
+		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
+		.argument = "FILE",
+		.repeated = true,
+		.help = "Add the objects of a file or folder to the cluster, or replace those of the same "
+			"name. A workload with another pod template replaces its pods."},
+	{.name = "delete",
+		.type = BT_OPTION_TEXT,
+		.argument = "KIND/[NAMESPACE/]NAME",
+		.repeated = true,
+		.help = "Delete an object: a workload with its pods; a pod, which its controller makes "
+			"again; a node, as --lose; or any other kind that berth reads. KIND is as for "
+			"kubectl: deployment, deploy, pods, pdb."},
+	{.name = "set",
+		.type = BT_OPTION_TEXT,
+		.argument = "NODE|SELECTOR:CHANGE",
+		.repeated = true,
+		.help = "Change nodes: label/KEY=VALUE, label/KEY-, taint/KEY=VALUE:EFFECT, "
+			"taint/KEY:EFFECT-, allocatable/RESOURCE=QUANTITY, unschedulable=true. A NoExecute "
+			"taint evicts pods that do not tolerate it."},
 	{.name = "each",
 		.type = BT_OPTION_TEXT,
 		.argument = "node|zone|LABEL",
 		.help = "Drain each node, the nodes of each zone, or those of each value of a label: one "
-			"question after the other, each of the cluster as it is."},
+			"question for each, of the cluster as the other options leave it."},
+	{.name = "pairs",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.min = 1,
+		.max = 10000000,
+		.help = "Lose N different pairs of nodes, drawn by --seed, or all pairs when there are no "
+			"more: one question for each."},
+	{.name = "jobs",
+		.letter = 'j',
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.min = 1,
+		.max = 1024,
+		.help = "Answer questions by N processes. The report is the same for any number. The default "
+			"is the number of CPUs that berth may use."},
 	{.name = "recreate-all",
-		.help = "Place pods without a controller again, too, as if someone created them again."},
-	{.name = "ignore-pending", .help = "Do not place the cluster's pending pods first."},
+		.help = "Place pods without a controller again, too, as if somebody made them anew."},
+	{.name = "ignore-pending", .help = "Do not place the cluster's pending pods first, nor later."},
 	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
 	BT_KUBERNETES_VERSION_OPTION,
 	FEATURE_GATES_OPTION(GATES_HELP),
 	NO_EXPAND_OPTION,
-	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
+	SEED_OPTION(SEED_HELP " Breaks ties between equal scores, and draws the pairs."),
 	REPORT_OPTION,
 	VALIDATE_OPTION,
 	STRICT_OPTION,
@@ -760,38 +815,53 @@ static const struct bt_option whatif_options[] = {
 
 static const struct bt_example whatif_examples[] = {
 	{"berth whatif cluster.yaml --drain node-7", "Where the pods of a node would go."},
-	{"berth whatif cluster.yaml --each zone", "Does the cluster survive the loss of any zone?"},
+	{"berth whatif cluster.yaml --each zone", "Does the cluster survive the drain of any zone?"},
 	{"berth whatif cluster.yaml --each node -o json",
 		"Every node, one after the other: which one cannot be drained, and why."},
+	{"berth whatif cluster.yaml --pairs 1000", "A thousand losses of two nodes at once."},
+	{"berth whatif cluster.yaml --add 'node-7*3'",
+		"Which pending pods fit on three more nodes like node-7."},
+	{"berth whatif cluster.yaml --scale shop/deployment/web=50 --each zone",
+		"With fifty replicas, can every zone be drained?"},
+	{"berth whatif cluster.yaml --set 'pool=gpu:taint/dedicated=ml:NoExecute'",
+		"Which pods a taint on the nodes of a pool evicts, and where they go."},
 	{0},
 };
 
 static const struct bt_exit_text whatif_exits[] = {
-	{BT_EXIT_OK, "The report was written; every displaced pod is placed, and no budget forbids it."},
-	{BT_EXIT_NO, "The report was written; some pod is not placed, not recreated, or may not be evicted."},
+	{BT_EXIT_OK, "The report was written; every displaced and every new pod is placed, and no budget "
+		     "forbids it."},
+	{BT_EXIT_NO, "The report was written; some pod is not placed, not recreated, lost, or may not be "
+		     "evicted."},
 	USAGE_EXIT,
 	{BT_EXIT_INPUT,
 		"A path cannot be opened or read, the input or the configuration holds nothing usable, or "
-		"no node is selected; with --strict, anything is wrong in the input."},
-	WRITING_EXIT,
+		"no node or object is selected; with --strict, anything is wrong in the input."},
+	{BT_EXIT_IO, "Writing failed, or a process of --jobs could not be started or has died."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
 	PIPE_EXIT,
 	{0},
 };
 
 static const struct bt_note whatif_notes[] = {
-	{"WHAT A DRAIN DOES",
-		"The cluster's pending pods are placed first, as berth simulate places them. Then the nodes "
-		"are "
-		"cordoned and their pods evicted, and for each pod with a controller a new one is placed, "
-		"the "
-		"most important first, by a full scheduling cycle; it does not preempt. Pods of DaemonSets "
-		"and "
-		"static pods end with their node, and are not counted. Pods without a controller are not "
-		"recreated. Afterwards everything is as before, for the next question."},
+	{"QUESTIONS",
+		"The cluster's pending pods are placed first, as berth simulate places them. All changes of "
+		"a command line together are one question, and are made in their order; --each and --pairs "
+		"ask many, each after those changes. After each question everything is as before. After each "
+		"change the pods that wait are placed as new ones, the most important first, then the "
+		"oldest, by a full scheduling cycle each; they do not preempt. Pods that were pending before "
+		"are tried as well, unless nodes are only drained or lost."},
+	{"PODS",
+		"For each displaced pod with a controller a new one is placed. Pods of DaemonSets and static "
+		"pods end with their node, and are not counted. Pods without a controller are not recreated. "
+		"A pod that fits nowhere is listed with its reasons, each with the number of nodes and, for "
+		"resources, the least that is missing and where."},
 	{"BUDGETS", "forbidden: displaced pods whose eviction a PodDisruptionBudget forbids, by the "
-		    "disruptions that "
-		    "its status allows, if all pods of the question are evicted at once."},
+		    "disruptions that its status allows, if all pods of the question are evicted at once. "
+		    "Only drains ask budgets."},
+	{"UTILIZATION",
+		"Requests in percent of what the nodes can give, before and after, without nodes that the "
+		"question drains or loses."},
 	{0},
 };
 
@@ -1332,12 +1402,13 @@ const struct bt_command bt_commands[] = {
 		.exits = explain_exits,
 		.notes = explain_notes},
 	{.name = "whatif",
-		.summary = "show what becomes of the pods of drained nodes",
+		.summary = "show what changes of the cluster do to its pods",
 		ANY_PATHS,
-		.description = "Reads a cluster, drains nodes of it, and places their pods again, exactly as "
-			       "kube-scheduler would: which pods are displaced, where each one lands, which "
-			       "fit nowhere "
-			       "and why, and which PodDisruptionBudgets forbid it.",
+		.description =
+			"Reads a cluster, changes it (drained, lost, added or changed nodes, scaled, applied "
+			"or deleted workloads), and places pods as kube-scheduler would: which pods are "
+			"displaced, where each one lands, which fit nowhere and why, which pending pods fit "
+			"then, and which PodDisruptionBudgets forbid it.",
 		.options = whatif_options,
 		.examples = whatif_examples,
 		.exits = whatif_exits,

@@ -388,6 +388,16 @@ const char *bt_invocation_item(const struct bt_invocation *invocation, const cha
 	return NULL;
 }
 
+const struct bt_option *bt_invocation_given(
+	const struct bt_invocation *invocation, size_t ix, const char **out_text)
+{
+	if (ix >= invocation->value_n) {
+		return NULL;
+	}
+	*out_text = invocation->values[ix].text;
+	return invocation->values[ix].option;
+}
+
 const char *bt_invocation_input(const struct bt_invocation *invocation, size_t ix)
 {
 	const char *path;

@@ -45,6 +45,11 @@ const char *bt_invocation_text(const struct bt_invocation *invocation, const cha
 /* The ix-th value given for a repeated option, in order; NULL after the last. Defaults do not count. */
 const char *bt_invocation_item(const struct bt_invocation *invocation, const char *option, size_t ix);
 
+/* The ix-th given option of any name, in the order of the command line, for options whose order counts; NULL
+ * after the last. out_text: its value, NULL for a flag. */
+const struct bt_option *bt_invocation_given(
+	const struct bt_invocation *invocation, size_t ix, const char **out_text);
+
 /* The ix-th input of a command that takes files: those of --filename, then the operands; NULL after the
  * last. */
 const char *bt_invocation_input(const struct bt_invocation *invocation, size_t ix);

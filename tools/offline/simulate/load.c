@@ -110,6 +110,9 @@ static void admitted(void *context, struct bt_object *object, bool made)
 	/* Of duplicates the last one counts, whatever its version. */
 	object->meta.resource_version = (struct bt_str){0};
 	bt_references_note(&load->references, object);
+	if (load->entered && !made) {
+		load->entered(load->entered_context, object);
+	}
 	if (load->threads) {
 		/* Fails only when the user interrupts. */
 		(void)bt_feeder_hand_over(&load->feeder, BT_WATCH_EVENT_APPLY, object);

@@ -40,6 +40,9 @@ struct bt_load {
 	/* Called for each object as admission leaves it, before it is applied; or NULL. */
 	void (*written)(void *context, const struct bt_object *object);
 	void *context;
+	/* Called for each read object that enters, as admission leaves it; or NULL. */
+	void (*entered)(void *context, const struct bt_object *object);
+	void *entered_context;
 	struct bt_load_counts counts;
 	int64_t latest_ns;	     /* the latest creation time; 0: none */
 	int64_t deleting_ns;	     /* the latest deletion request; 0: none */

@@ -113,6 +113,8 @@ int bt_loaded_cluster_open(struct bt_loaded_cluster *c, struct bt_invocation *in
 		.diagnostics = &c->diagnostics,
 		.deleting = c->ignored ? note_deleting : NULL,
 		.context = c,
+		.entered = c->object_entered,
+		.entered_context = c->context,
 		.expand = !bt_invocation_has(invocation, "no-expand")};
 	bt_load_init(&c->load);
 	return load_cluster(c);

@@ -23,11 +23,12 @@ struct bt_loaded_cluster {
 	struct bt_buf source; /* the paths, for people */
 	uint64_t placed_n;    /* pods placed by bt_loaded_cluster_settle */
 	bool quiet;
-	/* Called for each pod of the input when it has entered, for each that is ignored, and for each node;
-	 * each may be NULL. Set before opening. */
+	/* Called for each pod of the input when it has entered, for each that is ignored, for each node, and
+	 * for each object; each may be NULL. Set before opening. */
 	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod);
 	void (*ignored)(void *context, const struct bt_pod_object *pod, const char *why);
 	void (*node)(void *context, const struct bt_node_object *node);
+	void (*object_entered)(void *context, const struct bt_object *object);
 	void *context;
 	/* The cluster's files, instead of those of the command line; or NULL. Set before opening. */
 	const char *const *paths;

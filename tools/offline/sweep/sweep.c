@@ -21,7 +21,7 @@
 
 #define LOOK_MS 100 /* between two looks at the interrupt and the progress */
 
-struct worker {
+struct sweep_worker {
 	pid_t pid;
 	int fd;	 /* -1: closed */
 	int how; /* once its pipe is closed: how it ended, as waitpid has it */
@@ -30,7 +30,7 @@ struct worker {
 
 struct running {
 	const struct bt_sweep *sweep;
-	struct worker *workers;
+	struct sweep_worker *workers;
 	struct pollfd *polls;
 	uint32_t worker_n, job_n;
 	uint64_t next; /* the question whose answer is delivered next */
@@ -138,7 +138,7 @@ static int start_worker(struct running *r)
 		work(r->sweep, r->worker_n, r->job_n, fds[1]);
 	}
 	close(fds[1]);
-	r->workers[r->worker_n++] = (struct worker){.pid = pid, .fd = fds[0]};
+	r->workers[r->worker_n++] = (struct sweep_worker){.pid = pid, .fd = fds[0]};
 	return BT_EXIT_OK;
 }
 
@@ -172,7 +172,7 @@ static void deliver(struct running *r)
 	note_progress(sweep, r->next);
 }
 
-static void reap(struct worker *worker)
+static void reap(struct sweep_worker *worker)
 {
 	close(worker->fd);
 	worker->fd = -1;
@@ -181,7 +181,7 @@ static void reap(struct worker *worker)
 }
 
 /* Returns: false when the worker has died. */
-static bool read_worker(struct worker *worker)
+static bool read_worker(struct sweep_worker *worker)
 {
 	long n = bt_frames_read(&worker->frames, worker->fd);
 
@@ -243,7 +243,7 @@ static void complain(const struct running *r, uint32_t ix)
 }
 
 /* After its answers a worker sends the last frame, and then nothing. */
-static bool has_ended_well(struct worker *worker)
+static bool has_ended_well(struct sweep_worker *worker)
 {
 	struct bt_frame frame;
 

@@ -18,7 +18,7 @@
 struct bt_sweep {
 	const char *command; /* for messages: "whatif" */
 	uint64_t question_n;
-	uint32_t job_n; /* processes; 0: bt_sweep_default_jobs; 1: the caller answers, and nothing is forked */
+	uint32_t job_n; /* processes; 0: bt_sweep_default_jobs; 1: the caller answers */
 	/*
 	 * Appends a question's answer. It must depend on the question only, not on earlier ones: a worker
 	 * answers some of them, in ascending order. Context: a worker process, or the caller.

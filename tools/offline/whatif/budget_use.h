@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How many of the disruptions that PodDisruptionBudgets allow evictions have used. Context: one thread.
+ */
+#pragma once
+
+#include "cache/ingest.h"
+
+struct bt_budget_use {
+	int32_t *allowed;    /* by budget: what is left */
+	uint64_t *forbidden; /* by budget: evictions that it forbids */
+	size_t n;
+};
+
+/* Owns: bt_budget_use_end. */
+void bt_budget_use_begin(struct bt_budget_use *use, const struct bt_cache *cache);
+void bt_budget_use_end(struct bt_budget_use *use);
+
+/* Counts an eviction against the budgets that select the pod. Returns: whether one of them forbids it. */
+bool bt_budget_use_charge(
+	struct bt_budget_use *use, const struct bt_cache *cache, const struct bt_pod *pod);
