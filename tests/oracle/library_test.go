@@ -57,6 +57,25 @@ func scenarios(t *testing.T, profiles []string, f func(t *testing.T, s *Scenario
 	}
 }
 
+// admitted is the object with a uid if it is a pod: one without is a manifest, to which the library adds what an API server
+// would, such as default tolerations.
+func admitted(t *testing.T, raw json.RawMessage) []byte {
+	var object map[string]any
+	if err := json.Unmarshal(raw, &object); err != nil {
+		t.Fatal(err)
+	}
+	meta, _ := object["metadata"].(map[string]any)
+	if object["kind"] != "Pod" || meta == nil || meta["uid"] != nil {
+		return raw
+	}
+	meta["uid"] = fmt.Sprintf("uid-%v", meta["name"])
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 // both are the real scheduler and the library with the same cluster.
 func both(t *testing.T, s *Scenario) (*Cluster, *berth.ClusterSnapshot) {
 	c, err := newCluster(s.Config, s.Objects)
@@ -69,7 +88,7 @@ func both(t *testing.T, s *Scenario) (*Cluster, *berth.ClusterSnapshot) {
 	}
 	var text []byte
 	for _, raw := range s.Objects {
-		text = append(append(text, raw...), '\n')
+		text = append(append(text, admitted(t, raw)...), '\n')
 	}
 	if err := library.ApplyText(text); err != nil {
 		t.Fatalf("%s: %v", s.ID, err)
