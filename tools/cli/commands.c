@@ -534,8 +534,7 @@ static const struct bt_example capacity_examples[] = {
 		"Each alone, and three of one with one of the other; by zone."},
 	{"berth capacity cluster.yaml --pod job.yaml --together --at-least 2",
 		"Does the whole job fit twice? For scripts: status 1 if not."},
-	{"berth capacity cluster.yaml --pod gang.yaml --feature-gates GenericWorkload=true --by "
-	 "example.com/rack",
+	{"berth capacity cluster.yaml --pod gang.yaml --feature-gates GenericWorkload=true --by zone",
 		"How many more gangs fit: PodGroups with all of their pods."},
 	{"berth capacity --cluster east=east.json --cluster west=west.json --pod job.yaml --together",
 		"Which cluster takes the job? Status 1 if none does."},
