@@ -584,8 +584,9 @@ BERTH_API enum berth_status berth_feasible_nodes(
  * Returns : BERTH_OK, and in out_n (which may be NULL) the number of placed pods, 0: the workload does not
  *           fit, and nothing has changed; BERTH_NOT_FOUND when one of them is no pending pod, or their
  *           PodGroup does not exist; BERTH_INVALID when they are of several PodGroups; BERTH_UNSUPPORTED for
- *           groups of a CompositePodGroup, and in releases in which pods of groups wait one by one. A commit
- *           of the outermost transaction leaves pods of a PodGroup to the group's own cycle.
+ *           groups of a CompositePodGroup, for groups with nominated pods, and in releases in which pods of
+ *           groups wait one by one. A commit of the outermost transaction leaves pods of a PodGroup to the
+ *           group's own cycle.
  * Owns    : node is the library's, valid until the next call with the handle; out_message, which may be NULL,
  *           is the caller's (berth_free): why it does not fit, or "".
  */

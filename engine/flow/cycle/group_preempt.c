@@ -51,7 +51,11 @@ void bt_group_hold(struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_
 
 void bt_group_release(struct bt_engine *engine, uint32_t pod_ix)
 {
-	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	if (bt_transactions_are_open(&engine->transactions)) {
+		bt_volumes_take_back(engine->cache->volumes, pod_ix);
+	} else {
+		bt_volumes_revert(engine->cache->volumes, pod_ix);
+	}
 	bt_devices_revert(engine->cache->devices, pod_ix);
 	bt_reserved_forget(engine->cache, pod_ix);
 }

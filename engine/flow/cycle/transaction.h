@@ -98,7 +98,8 @@ enum bt_workload_kind {
 	BT_WORKLOAD_GROUP,	/* pods of one PodGroup */
 	BT_WORKLOAD_MIXED,	/* not of one PodGroup, or not of one profile */
 	BT_WORKLOAD_UNKNOWN,	/* the PodGroup has no object */
-	BT_WORKLOAD_UNSUPPORTED /* the PodGroup is part of a tree, or does not wait as a unit (before 1.37) */
+	/* The PodGroup is part of a tree, does not wait as a unit (before 1.37), or a pod is nominated. */
+	BT_WORKLOAD_UNSUPPORTED
 };
 
 /* Requires: n > 0; pods of the ledger, of profiles. */

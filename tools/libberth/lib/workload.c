@@ -239,8 +239,9 @@ static enum berth_status workload_fail(struct bt_lib *lib, enum bt_workload_kind
 			"the pods' PodGroup does not exist; apply it before the transaction");
 	case BT_WORKLOAD_UNSUPPORTED:
 		return bt_lib_fail(lib->handle, BERTH_UNSUPPORTED,
-			"pods of this PodGroup are not placed by a call: it has a parent, or pods of groups "
-			"wait one by one in this release; berth_run decides them");
+			"pods of this PodGroup are not placed by a call: it has a parent, one of them is "
+			"nominated, or pods of groups wait one by one in this release; berth_run decides "
+			"them");
 	default:
 		return BERTH_OK;
 	}
