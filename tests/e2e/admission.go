@@ -135,7 +135,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: level, labels: {app: level}}
 spec:
-  resources: {limits: {cpu: "1", memory: 1Gi}}
+  resources: {limits: {cpu: "2", memory: 4Gi}}
   containers: [{name: c, image: x}]
 `
 
