@@ -64,5 +64,5 @@ assert piped.pop("source") != read.pop("source") and piped == read
 assert sum(row["nodes"] for row in read["explain"]) == read["nodes"] == 3
 END_OF_FILE
 
-python3 "$here/explain_cases.py" "$berth" 1 60 || fail "random clusters"
+python3 "$here/explain_cases.py" "$berth" 1 40 || fail "random clusters"
 finish
