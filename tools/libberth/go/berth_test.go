@@ -347,12 +347,12 @@ func ExampleClusterSnapshot_SchedulePods() {
 		panic(err)
 	}
 	for _, r := range results {
-		fmt.Println(r.Pod.Name, r.SelectedNodeName, r.Message)
+		fmt.Printf("%s: %s%s\n", r.Pod.Name, r.SelectedNodeName, r.Message)
 	}
 	// Output:
-	// a n1
-	// b n2
-	// c  0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.
+	// a: n1
+	// b: n2
+	// c: 0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.
 }
 
 func ExampleClusterSnapshot_Transaction() {
