@@ -96,6 +96,29 @@ static const struct bt_device_pools *kept_pools(void *context, uint32_t node_ix)
 	return &inputs->pools[node_ix];
 }
 
+static const uint32_t *kept_slices_of(void *context, uint32_t driver, uint32_t pool, uint32_t *out_n)
+{
+	const struct bt_device_inputs *inputs = context;
+	uint32_t *slices = bt_arena_alloc(inputs->now->scratch, inputs->slice_n * sizeof(*slices), 8), n = 0;
+
+	for (uint32_t i = 0; i < inputs->slice_n; i++) {
+		const struct bt_resource_slice *slice = &inputs->slices[i];
+
+		if (slice->live && slice->driver == driver && slice->pool == pool) {
+			slices[n++] = i;
+		}
+	}
+	*out_n = n;
+	return slices;
+}
+
+static const struct bt_allocation *sharing_now(void *context, uint32_t claim_ix)
+{
+	const struct bt_device_inputs *inputs = context;
+
+	return inputs->now->sharing(inputs->now->context, claim_ix);
+}
+
 static const struct bt_taint *kept_next_taint(void *context, const struct bt_resource_slice *slice,
 	const struct bt_device *device, uint32_t *cursor)
 {
@@ -139,6 +162,8 @@ struct bt_device_store bt_device_inputs_store(struct bt_device_inputs *inputs)
 	store.claim_n = 0;
 	store.context = inputs;
 	store.pools = kept_pools;
+	store.slices_of = kept_slices_of;
+	store.sharing = sharing_now;
 	store.next_taint = kept_next_taint;
 	store.match = match_now;
 	store.derive = derive_now;
