@@ -2,13 +2,12 @@
  * berth topology: this machine as berth sees it, and which thread would run where.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "engine/base/topo.h"
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/message.h"
-#include "tools/cli/terminal.h"
+#include "tools/cli/print.h"
 
 #define SCHEMA "berth.topology/v1"
 
@@ -87,20 +86,13 @@ static int report(const struct bt_invocation *invocation, const struct bt_topo_m
 	const struct bt_topo_plan *plan)
 {
 	struct bt_emit *emit = bt_emit_create();
-	struct bt_output output;
 
 	bt_emit_text(emit, "schema", SCHEMA);
 	bt_emit_hide(emit);
 	add_machine(emit, machine);
 	add_plan(emit, plan);
 	add_warnings(emit, plan);
-	bt_output_open_standard(false, &output);
-	bool color = bt_terminal_color(bt_invocation_text(invocation, "color"), STDOUT_FILENO);
-
-	bt_emit_write(emit, bt_emit_format_of(bt_invocation_text(invocation, "output")), color, &output);
-	int status = bt_output_close(&output);
-	bt_emit_destroy(emit);
-	return status;
+	return bt_print_report(emit, invocation);
 }
 
 int bt_cmd_topology(struct bt_invocation *invocation)

@@ -3,14 +3,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cache/node_view.h"
 #include "engine/base/mem.h"
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/message.h"
-#include "tools/cli/terminal.h"
+#include "tools/cli/print.h"
 #include "tools/offline/capacity/capacity_int.h"
 
 /* ---- report ---- */
@@ -226,13 +225,9 @@ static int verdict(const struct bt_capacity_run *c)
 static int report(const struct bt_capacity_run *c)
 {
 	struct bt_emit *emit = report_of(c);
-	struct bt_output output;
 
-	bt_output_open_standard(false, &output);
-	bt_emit_write(emit, bt_emit_format_of(bt_invocation_text(c->invocation, "output")),
-		bt_terminal_color(bt_invocation_text(c->invocation, "color"), STDOUT_FILENO), &output);
-	int status = bt_output_close(&output);
-	bt_emit_destroy(emit);
+	int status = bt_print_report(emit, c->invocation);
+
 	return status == BT_EXIT_OK ? verdict(c) : status;
 }
 

@@ -3,12 +3,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engine/base/mem.h"
 #include "tools/cli/emit.h"
 #include "tools/cli/message.h"
-#include "tools/cli/terminal.h"
+#include "tools/cli/print.h"
 #include "tools/offline/capacity/capacity_int.h"
 
 /* A cluster of the command line. */
@@ -168,7 +167,6 @@ static void add_row(const struct ranking *r, struct bt_emit *emit, const struct 
 static int report_ranking(const struct ranking *r)
 {
 	struct bt_emit *emit = bt_emit_create();
-	struct bt_output output;
 	int64_t rank = 0;
 
 	bt_emit_text(emit, "schema", BT_CAPACITY_SCHEMA);
@@ -181,12 +179,7 @@ static int report_ranking(const struct ranking *r)
 		add_row(r, emit, &r->rows[i], rank);
 	}
 	bt_emit_end(emit);
-	bt_output_open_standard(false, &output);
-	bt_emit_write(emit, bt_emit_format_of(bt_invocation_text(r->invocation, "output")),
-		bt_terminal_color(bt_invocation_text(r->invocation, "color"), STDOUT_FILENO), &output);
-	int status = bt_output_close(&output);
-	bt_emit_destroy(emit);
-	return status;
+	return bt_print_report(emit, r->invocation);
 }
 
 static bool any_takes_all(const struct ranking *r)

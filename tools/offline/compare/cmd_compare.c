@@ -4,13 +4,12 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/message.h"
-#include "tools/cli/terminal.h"
+#include "tools/cli/print.h"
 #include "tools/format/input.h"
 #include "tools/kube/config/config_decode.h"
 #include "tools/kube/config/config_file.h"
@@ -375,7 +374,6 @@ static int report(const struct comparing *c)
 	enum bt_emit_format format = bt_emit_format_of(option(c, "output"));
 	bool all = format != BT_EMIT_TABLE || bt_invocation_has(c->invocation, "all");
 	struct bt_emit *emit = bt_emit_create();
-	struct bt_output output;
 
 	bt_emit_text(emit, "schema", SCHEMA);
 	bt_emit_hide(emit);
@@ -393,11 +391,7 @@ static int report(const struct comparing *c)
 	if (all) {
 		add_words(emit, comparison->from.release, comparison->to.release);
 	}
-	bt_output_open_standard(false, &output);
-	bt_emit_write(emit, format, bt_terminal_color(option(c, "color"), STDOUT_FILENO), &output);
-	int status = bt_output_close(&output);
-	bt_emit_destroy(emit);
-	return status;
+	return bt_print_report(emit, c->invocation);
 }
 
 /* ---- the command ---- */

@@ -8,7 +8,7 @@
 #include "engine/base/mem.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/message.h"
-#include "tools/cli/terminal.h"
+#include "tools/cli/print.h"
 #include "tools/offline/explain/fixes.h"
 #include "tools/offline/explain/record.h"
 #include "tools/offline/simulate/loaded_cluster.h"
@@ -414,13 +414,9 @@ static int write_report(const struct explaining *e)
 {
 	enum bt_emit_format format = bt_emit_format_of(bt_invocation_text(e->invocation, "output"));
 	struct bt_emit *emit = report_of(e, format != BT_EMIT_TABLE);
-	struct bt_output output;
 
-	bt_output_open_standard(false, &output);
-	bt_emit_write(emit, format,
-		bt_terminal_color(bt_invocation_text(e->invocation, "color"), STDOUT_FILENO), &output);
-	int status = bt_output_close(&output);
-	bt_emit_destroy(emit);
+	int status = bt_print_report(emit, e->invocation);
+
 	return status != BT_EXIT_OK			 ? status
 	       : e->state == PLACED || e->state == BOUND ? BT_EXIT_OK
 							 : BT_EXIT_NO;

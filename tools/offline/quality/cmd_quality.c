@@ -2,7 +2,6 @@
  * berth quality: the same pods placed by evaluating every node and a sample, by least and by most
  * allocated, and the outcome of each.
  */
-#include <unistd.h>
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
@@ -11,7 +10,7 @@
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/message.h"
-#include "tools/cli/terminal.h"
+#include "tools/cli/print.h"
 #include "tools/format/object_reader.h"
 #include "tools/offline/quality/measure.h"
 #include "tools/kube/config/config_file.h"
@@ -268,7 +267,6 @@ static int report(const struct quality_comparison *c)
 {
 	const struct trial *first = &c->trials[0];
 	struct bt_emit *emit = bt_emit_create();
-	struct bt_output output;
 
 	bt_emit_text(emit, "schema", SCHEMA);
 	bt_emit_hide(emit);
@@ -287,13 +285,7 @@ static int report(const struct quality_comparison *c)
 		add_row(emit, &policies[i], &c->trials[i]);
 	}
 	bt_emit_end(emit);
-	bt_output_open_standard(false, &output);
-	bool color = bt_terminal_color(option(c, "color"), STDOUT_FILENO);
-
-	bt_emit_write(emit, bt_emit_format_of(option(c, "output")), color, &output);
-	int status = bt_output_close(&output);
-	bt_emit_destroy(emit);
-	return status;
+	return bt_print_report(emit, c->invocation);
 }
 
 static void cmd_quality_end(struct quality_comparison *c)

@@ -2,13 +2,12 @@
  * berth replay: plays a journal again and compares every decision.
  */
 #include <inttypes.h>
-#include <unistd.h>
 
 #include "engine/base/clock.h"
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/message.h"
-#include "tools/cli/terminal.h"
+#include "tools/cli/print.h"
 #include "tools/format/input.h"
 #include "tools/kube/objects/watch_event.h"
 #include "tools/kube/config/config_file.h"
@@ -86,7 +85,6 @@ static int report(const struct replay *r)
 {
 	const struct bt_replay_result *result = &r->result;
 	struct bt_emit *emit = bt_emit_create();
-	struct bt_output output;
 
 	bt_emit_text(emit, "schema", SCHEMA);
 	bt_emit_text(emit, "journal", r->path);
@@ -103,12 +101,7 @@ static int report(const struct replay *r)
 	bt_emit_count(emit, "answers", "answers of the binder", result->answer_n);
 	bt_emit_count(emit, "clock_readings", "clock readings", result->time_n);
 	bt_emit_real(emit, "seconds", r->took_s, 3);
-	bt_output_open_standard(false, &output);
-	bt_emit_write(emit, bt_emit_format_of(bt_invocation_text(r->invocation, "output")),
-		bt_terminal_color(bt_invocation_text(r->invocation, "color"), STDOUT_FILENO), &output);
-	int status = bt_output_close(&output);
-	bt_emit_destroy(emit);
-	return status;
+	return bt_print_report(emit, r->invocation);
 }
 
 int bt_cmd_replay(struct bt_invocation *invocation)

@@ -4,12 +4,10 @@
 #include "tools/offline/whatif/report.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "engine/base/mem.h"
 #include "tools/cli/emit.h"
-#include "tools/cli/output.h"
-#include "tools/cli/terminal.h"
+#include "tools/cli/print.h"
 
 #define SCHEMA	 "berth.whatif/v1"
 #define ROWS_MAX 20 /* rows of a section for people */
@@ -251,7 +249,6 @@ int bt_whatif_report(const struct bt_loaded_cluster *cluster, const struct bt_wh
 	const struct report report =
 		report_of(rows, n, bt_emit_format_of(bt_invocation_text(invocation, "output")));
 	struct bt_emit *emit = bt_emit_create();
-	struct bt_output output;
 	bool bad = false;
 
 	bt_emit_text(emit, "schema", SCHEMA);
@@ -267,10 +264,7 @@ int bt_whatif_report(const struct bt_loaded_cluster *cluster, const struct bt_wh
 	for (size_t i = 0; i < n; i++) {
 		bad |= bt_answer_is_bad(&rows[i].answer);
 	}
-	bt_output_open_standard(false, &output);
-	bt_emit_write(emit, report.format,
-		bt_terminal_color(bt_invocation_text(invocation, "color"), STDOUT_FILENO), &output);
-	int status = bt_output_close(&output);
-	bt_emit_destroy(emit);
+	int status = bt_print_report(emit, invocation);
+
 	return status != BT_EXIT_OK ? status : bad ? BT_EXIT_NO : BT_EXIT_OK;
 }
