@@ -173,17 +173,26 @@ func (s *ClusterSnapshot) addPods(op string, pods []*v1.Pod) error {
 	return s.send(op, kindPod)
 }
 
-// Apply adds or replaces objects of any kind that scheduling depends on: PodGroups, PodDisruptionBudgets,
-// PersistentVolumes, … Other kinds are ignored. Nodes and pods alone can be applied while there are mutations.
-func (s *ClusterSnapshot) Apply(objects ...kruntime.Object) error {
-	const op = "Apply"
+// documents are the objects as JSON, one a line, for a call of op.
+func documents(op string, objects []kruntime.Object) ([]byte, error) {
 	var text []byte
 	for _, o := range objects {
 		one, err := typed(o)
 		if err != nil {
-			return fmt.Errorf("berth: %s: %w", op, err)
+			return nil, fmt.Errorf("berth: %s: %w", op, err)
 		}
 		text = append(append(text, one...), '\n')
+	}
+	return text, nil
+}
+
+// Apply adds or replaces objects of any kind that scheduling depends on: PodGroups, PodDisruptionBudgets,
+// PersistentVolumes, … Other kinds are ignored. Nodes and pods alone can be applied while there are mutations.
+func (s *ClusterSnapshot) Apply(objects ...kruntime.Object) error {
+	const op = "Apply"
+	text, err := documents(op, objects)
+	if err != nil {
+		return err
 	}
 	return s.ApplyText(text)
 }
@@ -198,13 +207,9 @@ func (s *ClusterSnapshot) ApplyText(text []byte) error {
 // Delete deletes objects from the cluster. Not while there are mutations: see ResetMutations.
 func (s *ClusterSnapshot) Delete(objects ...kruntime.Object) error {
 	const op = "Delete"
-	var text []byte
-	for _, o := range objects {
-		one, err := typed(o)
-		if err != nil {
-			return fmt.Errorf("berth: %s: %w", op, err)
-		}
-		text = append(append(text, one...), '\n')
+	text, err := documents(op, objects)
+	if err != nil {
+		return err
 	}
 	return s.text(op, text, func(p *C.char, n C.size_t) C.enum_berth_status {
 		return C.berth_delete_text(s.h.berth, p, n, 0, nil)
