@@ -22,7 +22,7 @@ struct bt_frames {
 	size_t taken;
 };
 
-/* Writes a whole frame, however small the pipe is. Returns: false when nobody reads any more. */
+/* Writes a whole frame, however small the pipe is. Returns: false when the reader has closed it. */
 bool bt_frame_write(int fd, uint64_t number, struct bt_str bytes);
 
 /* Reads what has come, in one call. Returns: the bytes; 0 at the end, -1 with errno as read. */

@@ -13,7 +13,7 @@
 enum bt_fate {
 	BT_FATE_PLACED = 0,    /* displaced, and its successor is on another node */
 	BT_FATE_UNPLACED,      /* displaced, and its successor fits nowhere */
-	BT_FATE_NOT_RECREATED, /* displaced, and nobody makes another one */
+	BT_FATE_NOT_RECREATED, /* displaced, and no controller recreates it */
 	BT_FATE_LOST,	       /* the same, with its node */
 	BT_FATE_NOW_FITS,      /* was pending */
 	BT_FATE_ADDED,	       /* new, and on a node */

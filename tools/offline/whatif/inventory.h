@@ -12,7 +12,7 @@
 enum bt_pod_role {
 	BT_ROLE_MOVES = 0, /* its controller makes another one */
 	BT_ROLE_STAYS,	   /* a DaemonSet's or a static one: it ends with its node */
-	BT_ROLE_ENDS	   /* no controller: nobody makes another one */
+	BT_ROLE_ENDS	   /* no controller recreates it */
 };
 
 struct bt_pod_note {

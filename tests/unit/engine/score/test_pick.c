@@ -385,7 +385,7 @@ static void add_slot(struct world *w)
 	}
 }
 
-/* The last slot is taken back; its node has gone before. */
+/* The last slot is taken back after its node was removed. */
 static void take_slot_back(struct world *w)
 {
 	uint32_t last = w->snapshot.slot_n - 1;
