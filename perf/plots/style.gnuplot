@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the pictures share. figures: the CSV that perf/measure writes; picture: where to draw.
+# Shared by the pictures. figures: the CSV of perf/measure; picture: the output file.
 set terminal svg size 680,460 dynamic background "white" font "sans-serif,13"
 set output picture
 set datafile separator ","

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Manifests as a cluster would admit them: --write-objects, --enforce-quota, --validate, and dumps that stay as they are.
+# Admission of manifests: --write-objects, --enforce-quota, --validate. Dumps are not changed.
 . "$(dirname "$0")/common.sh" "$@"
 
 cat >cluster.yaml <<'YAML'
@@ -41,13 +41,13 @@ done
 [ "$(grep -c '"node":"n' decisions)" = 3 ] || fail "not every pod is placed: $(cat decisions)"
 grep -qF 'warning: ResourceQuota default/q: spec.hard[pods]: exceeded by what the input creates: used 0, asked for 3, limited to 2' err || fail "no warning about the quota: $(cat err)"
 
-# What was written is admitted already: it is decided in the same way, and written the same again, in whatever order.
+# Admission of the written objects changes nothing: same decisions, same output, in any order.
 "$berth" simulate objects.json --write-objects again.yaml --decisions again -q >out 2>err || fail "simulate objects.json: $(cat err)"
 diff <(sort decisions) <(sort again) >diff || fail "other decisions: $(cat diff)"
 "$berth" simulate again.yaml --write-objects third.json -q >out 2>err || fail "simulate again.yaml: $(cat err)"
 diff <(sed 's/,$//' objects.json | sort) <(sed 's/,$//' third.json | sort) >diff || fail "admission is not idempotent: $(head -c 600 diff)"
 
-# A quota that is enforced.
+# --enforce-quota.
 expect 0 "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2" "$berth" simulate cluster.yaml app.yaml --enforce-quota
 # A pod that a LimitRange refuses is not placed.
 echo '{apiVersion: v1, kind: Pod, metadata: {name: big}, spec: {containers: [{name: c, resources: {limits: {cpu: "3"}}}]}}' >big.yaml
@@ -79,7 +79,7 @@ for command in "capacity --pod big.yaml" "whatif --each node" quality compare; d
 	expect 3 "$text" "$berth" $command cluster.yaml typo.yaml --validate=strict
 done
 
-# The error of an API server in place of a list.
+# An API server's error instead of a list.
 echo '{"apiVersion":"v1","kind":"Status","status":"Failure","message":"nodes is forbidden","code":403}' >status.json
 expect 3 'status.json:1:1: Status: an error of the API server in place of objects: nodes is forbidden' "$berth" simulate status.json
 finish

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A configuration, a feature gate, a scenario or a trace that is wrong: what is said, where, and the status.
+# Invalid configurations, feature gates, scenarios and traces: message, place and exit status.
 . "$(dirname "$0")/common.sh" "$@"
 
 cat >cluster.json <<'JSON'
@@ -7,7 +7,7 @@ cat >cluster.json <<'JSON'
 {"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1"},"spec":{"containers":[{"name":"c"}]}}
 JSON
 
-# wrong TEXT LINE...: a configuration of the usual two lines and these ends with 3 and says TEXT.
+# wrong TEXT LINE...: a configuration of the usual two lines and these exits with 3 and prints TEXT.
 wrong() {
 	local text=$1
 	shift
@@ -37,14 +37,14 @@ wrong 'initializing profiles: creating profile for scheduler name a: ScorePlugin
 wrong 'initializing profiles: creating profile for scheduler name a: initializing plugin "NodeResourcesFit": scoringStrategy.resources[0].weight: Invalid value: 101' \
 	'profiles:' '- schedulerName: a' '  pluginConfig:' '  - name: NodeResourcesFit' \
 	'    args: {scoringStrategy: {type: LeastAllocated, resources: [{name: cpu, weight: 101}]}}'
-# Extenders are right, but nobody calls them.
+# Valid extenders; this command does not call them.
 printf '%s\n' 'apiVersion: kubescheduler.config.k8s.io/v1' 'kind: KubeSchedulerConfiguration' 'extenders:' \
 	'- {urlPrefix: "http://extender/x", filterVerb: filter}' >extenders.yaml
 expect 0 'extenders.yaml: extenders: extenders are not called' "$berth" simulate cluster.json --config extenders.yaml
 expect 3 'extenders.yaml: extenders: extenders are not called' "$berth" simulate --strict cluster.json --config extenders.yaml
 expect 0 '' "$berth" simulate -q cluster.json --config extenders.yaml
 [ ! -s err ] || fail "-q warns of extenders: $(cat err)"
-# Backoffs beyond all time do no harm.
+# Very long backoffs are accepted.
 printf '%s\n' 'apiVersion: kubescheduler.config.k8s.io/v1' 'kind: KubeSchedulerConfiguration' \
 	'podInitialBackoffSeconds: 9223372037' 'podMaxBackoffSeconds: 9223372036854775807' >long.yaml
 expect 0 'placed' "$berth" simulate cluster.json --config long.yaml
@@ -55,7 +55,7 @@ expect 3 'no kind "KubeSchedulerConfiguration" is registered for version "kubesc
 expect 3 "config.yaml: Object 'Kind' is missing" "$berth" simulate cluster.json --config config.yaml
 expect 3 "nowhere.yaml: cannot open it: No such file or directory" "$berth" simulate cluster.json --config nowhere.yaml
 
-# The configuration as it counts can be written, and read again.
+# The effective configuration can be written, and read again.
 printf '%s\n' 'apiVersion: kubescheduler.config.k8s.io/v1' 'kind: KubeSchedulerConfiguration' 'parallelism: 3' >config.yaml
 expect 0 '"parallelism":3' "$berth" simulate --config config.yaml --write-config-to -
 "$berth" simulate --config config.yaml --write-config-to written.json --fail-on-unplaced || fail "written.json: $?"
@@ -71,7 +71,7 @@ expect 2 "invalid value of TaintTolerationComparisonOperators=maybe" \
 	"$berth" simulate cluster.json --feature-gates TaintTolerationComparisonOperators=maybe
 expect 0 "placed" "$berth" simulate cluster.json --feature-gates TaintTolerationComparisonOperators=true
 
-# Scenarios: one that cannot be read does not stop the next; one whose configuration is wrong is answered with that.
+# Scenarios: an invalid one does not stop the next; the answer to an invalid configuration is its error.
 good='{"id":"good","objects":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}],"pending":[]}'
 scenario() {
 	printf '%s\n' "$2" "$good" >scenarios.jsonl
@@ -85,7 +85,7 @@ scenario 'a scenario needs "objects" and "pending"' '{"id":"a"}'
 scenario 'id: expected a string, found a number' '{"id":1,"objects":[],"pending":[]}'
 scenario 'id: the key appears twice' '{"id":"a","id":"b","objects":[],"pending":[]}'
 scenario 'colour: unknown field' '{"id":"a","objects":[],"pending":[],"colour":1}'
-# A scenario that can be read, but not as a cluster, is answered with an error.
+# The answer to a valid scenario with an invalid cluster is an error.
 answered() {
 	printf '%s\n' "$2" >answered.jsonl
 	expect 0 "$1" "$berth" verdict answered.jsonl

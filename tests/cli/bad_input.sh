@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is wrong in the input is said with its place, field and remedy; the rest is placed all the same, and --strict ends with 3.
+# Errors in the input are reported with place, field and remedy; the rest is placed, and --strict exits with 3.
 . "$(dirname "$0")/common.sh" "$@"
 
-# Two lines that every case below stands beside: a node, and a pod for it.
+# Two valid lines for every case below: a node, and a pod for it.
 cat >good.json <<'JSON'
 {"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}}
 {"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1"},"spec":{"containers":[{"name":"c"}]}}
 JSON
 pod='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},"spec":'
 
-# wrong FILE TEXT: FILE beside good.json is complained about with TEXT, p1 is placed, and --strict ends with 3.
+# wrong FILE TEXT: with FILE and good.json berth prints TEXT and places p1; --strict exits with 3.
 wrong() {
 	local file=$1 text=$2
 	expect 0 "$text" "$berth" simulate --decisions log good.json "$file"
@@ -74,7 +74,7 @@ wrong_yaml "apiVersion: v1\nkind: Pod\nspec: $(printf '[%.0s' $(seq 2000))" "bad
 wrong_yaml 'apiVersion: v1\nkind: Pod\nmetadata: {name: *nothing}\n' "bad.yaml:3"
 wrong_json '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x' "bad.json:1:54: Pod: metadata.name: the text ends inside a string; $remedy_syntax"
 wrong_yaml 'apiVersion: v1\nkind: Pod\nmetadata: {name: "x' "bad.yaml:3"
-# A bomb of aliases ends by a limit.
+# Exponential YAML aliases stop at a limit.
 {
 	echo 'a: &a [x,x,x,x,x,x,x,x,x,x]'
 	last=a
@@ -85,7 +85,7 @@ wrong_yaml 'apiVersion: v1\nkind: Pod\nmetadata: {name: "x' "bad.yaml:3"
 } >bad.yaml
 wrong bad.yaml "bad.yaml"
 
-# Packed files that are cut off or are no such thing.
+# Truncated and invalid compressed files.
 gzip -c good.json | head -c 60 >cut.json.gz
 wrong cut.json.gz "cut.json.gz: the compressed file is cut off; copy it again"
 printf '\037\213\010\0garbage-garbage-garbage' >bad.json.gz
@@ -102,7 +102,7 @@ fi
 } >pods.tar
 wrong pods.tar "pods.tar: it is a tar archive; unpack it and name its files or their folder; gzip and zstd are read as they are"
 
-# Objects that do not fit together.
+# Objects that contradict each other.
 wrong_json '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}}' \
 	"berth simulate: Node n1: metadata.name: duplicate node ignored; the input has it already, and the first one counts; remove the other"
 wrong_json '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1"}}' \
@@ -113,7 +113,7 @@ wrong_json "$pod"'{"priorityClassName":"vip"}}' \
 	"Pod default/x: spec.priorityClassName: there is no such PriorityClass; the API server would refuse the pod; add the class to the input"
 
 # Files that cannot be read.
-# unreadable PATH TEXT: who asks for the path gets no result of another cluster, however it is asked.
+# unreadable PATH TEXT: every command that reads the path fails, and reports no other cluster's result.
 unreadable() {
 	local path=$1 text=$2 options
 	for options in "" "--fail-on-unplaced" "--strict"; do
@@ -156,7 +156,7 @@ if [ "$(id -u)" != 0 ]; then
 	chmod 700 closed
 fi
 
-# What could not be read counts as not placed; what is no pod does not.
+# An unreadable pod counts as not placed; an unreadable object of another kind does not.
 # lost STATUS CONTENT: the file beside good.json, with --fail-on-unplaced.
 lost() {
 	printf '%b' "$2" >lost.json
@@ -187,7 +187,7 @@ echo 'p2,x,1024,1,500,,LS,Running,1,2,1' >>pods.csv
 "$berth" simulate -q --fail-on-unplaced --trace openb --nodes nodes.csv --pods pods.csv >out 2>err
 [ $? = 1 ] || fail "--fail-on-unplaced does not see the wrong row of a trace"
 
-# A few bytes do not fill the memory, unless an option says that they may.
+# A small file that unpacks to a huge one is refused, unless an option allows it.
 head -c 200000000 /dev/zero | gzip >bomb.json.gz
 bomb="the compressed file unfolds to more than is allowed, after 6[0-9] MiB; if you trust it, unpack it yourself, or set BERTH_UNPACKED_MAX to its size, such as 4Gi"
 wrong bomb.json.gz "bomb.json.gz: the compressed file unfolds to more than is allowed, after 6"
@@ -199,7 +199,7 @@ if command -v zstd >/dev/null; then
 	wrong bomb.json.zst "bomb.json.zst: the compressed file unfolds to more than is allowed, after 6"
 fi
 
-# What the input says does not drive the terminal.
+# Control characters in the input are escaped on the terminal.
 printf '%s\n' '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x\u001b[31m\u009b\nred"},"spec":{"nodeName":"n\u001b","priority":"3"}}' \
 	'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"y\u001b[31m"},"spec":{"nodeName":"n\u001b"}}' \
 	'{"apiVersion":"v1\u001b","kind":"Lamp\u001b","metadata":{"name":"y"}}' >escape.json
@@ -211,7 +211,7 @@ for command in simulate quality; do
 done
 grep -qF 'Pod x\x1b[31m\u009b\nred: spec.priority: ' err || fail "the name is not shown: $(cat -v err)"
 
-# Nothing at all to work with.
+# Empty input.
 expect 3 "the input holds no Kubernetes objects" "$berth" simulate empty
 expect 3 "the input holds no Kubernetes objects" "$berth" simulate nowhere.json
 expect 3 "the input holds no Kubernetes objects; give it files of JSON or YAML" "$berth" simulate - </dev/null
@@ -222,12 +222,12 @@ for command in simulate quality; do
 	expect 3 "--trace openb --nodes FILE --pods FILE" "$berth" $command nodes.csv
 done
 
-# Pods of other schedulers and other kinds are not faults: they are counted.
+# Pods of other schedulers and other kinds are not errors: they are counted.
 printf '%s' "$pod"'{"schedulerName":"other"}}{"apiVersion":"example.com/v1","kind":"Lamp","metadata":{}}' >other.json
 expect 0 "ignored: pods of other schedulers" "$berth" simulate --strict good.json other.json
 grep -qE '^  Lamp \(example.com/v1\) +1  not used' out || fail "the other kind is not named: $(cat out)"
 
-# After twenty complaints it is enough; --quiet says none, and the count stays.
+# At most twenty diagnostics are printed, none with --quiet; all are counted.
 for i in $(seq 30); do
 	echo "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":$i}}"
 done >bad.json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth bench: what it runs, what it says and ends with, and what it refuses.
+# berth bench: workloads, output, exit status, and rejected input.
 . "$(dirname "$0")/common.sh" "$@"
 
 own=$(dirname "$0")/../../perf/workloads
@@ -22,7 +22,7 @@ expect 3 "no workload has these labels" "$berth" bench --label-filter nobody "$o
 expect 0 "Plain/5000Nodes_200000Pods" "$berth" bench --list --label-filter all "$own"
 expect 0 '"status": "ok"' "$berth" bench --check --run '^Plain/10Nodes$' "$own" -o json
 
-# A file of its own.
+# A workload file written for this test.
 cat >node.yaml <<'E'
 apiVersion: v1
 kind: Node
@@ -65,7 +65,7 @@ assert items["SchedulingDuration"]["unit"] == "s" and items["SchedulingDuration"
 assert items["heap_memory_usage"]["unit"] == "MB"
 growth = items["memory_growth_rate"]
 assert growth["unit"] == "MB/min" and set(growth["data"]) == {"GrowthRate"}
-# A build with a sanitizer does not know how much memory is in use.
+# Builds with a sanitizer do not report memory.
 assert growth["data"]["GrowthRate"] > 0 or items["heap_memory_usage"]["data"]["Max"] == 0
 stages = {i["labels"]["stage"] for i in report["dataItems"]}
 assert {"ingest", "publish", "apply", "wait", "decide", "hand_over", "bind"} <= stages
@@ -77,14 +77,14 @@ E
 expect 0 "workload: Case/one" "$berth" bench w.yaml --runs 1 -o yaml
 expect 0 "Case/one" "$berth" bench w.yaml --runs 1 -o csv
 
-# A threshold that is missed, and pods that do not fit, are said and end with 1.
+# Missed thresholds and unplaced pods are reported; the exit status is 1.
 workload 3 20 1000000000000
 expect 1 "missed" "$berth" bench w.yaml --runs 2
 workload 1 50 1
 expect 1 "39 of 50 pods have been bound" "$berth" bench w.yaml --runs 2
 expect 1 "Insufficient cpu" "$berth" bench w.yaml --runs 2
 
-# What is wrong in files is said with its place.
+# Errors in files are reported with their place.
 sed -i 's/AddInt/Plus/' pod.yaml
 expect 3 'pod.yaml:5: there is no function "Plus"' "$berth" bench w.yaml
 sed -i 's/Plus/AddInt/; s/kind: Pod/kind: Secret/' pod.yaml
@@ -95,7 +95,7 @@ expect 3 "createPods (line 4): a file that it names could not be used" "$berth" 
 sed -i 's/collectMetrics/collectsMetrics/' w.yaml
 expect 3 "w.yaml:4: [0].workloadTemplate[1].collectsMetrics: unknown field" "$berth" bench w.yaml
 
-# What berth cannot do is said, and the rest runs.
+# Unsupported workloads are reported, and the others run.
 cat >job.yaml <<'E'
 apiVersion: batch/v1
 kind: Job
@@ -126,13 +126,13 @@ E
 expect 1 "berth does nothing with batch/v1 Job" "$berth" bench --label-filter all unsupported.yaml --runs 1
 expect 1 "there is no feature gate NoSuchGate" "$berth" bench --label-filter all unsupported.yaml --list
 expect 0 "Nothing/one" "$berth" bench --run Nothing unsupported.yaml --runs 1
-# The gates are those of the release; one that it has no more does not matter where it is set as it stayed.
+# Feature gates are those of the release; setting a removed gate to its final value is allowed.
 expect 1 "there is no feature gate GangScheduling in Kubernetes 1.37; see --kubernetes-version" \
 	"$berth" bench --run Older unsupported.yaml --runs 1
 expect 0 "Older/one" "$berth" bench --run Older unsupported.yaml --runs 1 --kubernetes-version 1.36
 expect 0 "Graduated/one" "$berth" bench --run Graduated unsupported.yaml --runs 1 --kubernetes-version 1.37
 
-# Names of resources may be many; more than the engine tells apart are said to be that.
+# Resource names beyond the engine's limit are reported.
 cat >kinds.yaml <<'E'
 apiVersion: v1
 kind: Node
@@ -152,7 +152,7 @@ sed -i 's/count: 70/count: 16500/' kinds-config.yaml
 expect 1 "no more than 16384 names of resources" "$berth" bench --label-filter all kinds-config.yaml --runs 1
 expect 1 "not supported" "$berth" bench --label-filter all kinds-config.yaml --runs 1
 
-# Names that several objects would have are said, not waited for; churn goes on without, as upstream.
+# Duplicate object names are reported, not waited for; churn continues without them, as in upstream.
 cat >fixed.yaml <<'E'
 apiVersion: v1
 kind: Pod
@@ -189,7 +189,7 @@ expect 0 "workload: Fixed/one" "$berth" bench --label-filter all fixed-config.ya
 fixed "churn, mode: recreate, number: 2, intervalMilliseconds: 1, templatePaths: [fixed.yaml, fixed.yaml]"
 expect 0 "workload: Fixed/one" "$berth" bench --label-filter all fixed-config.yaml --runs 3 -o yaml
 
-# Labels that createAny gave a namespace stay when pods are made in it.
+# Creating pods in a namespace keeps the labels that createAny gave it.
 cat >space.yaml <<'E'
 apiVersion: v1
 kind: Namespace
@@ -219,7 +219,7 @@ sed -i '/createAny/{h;d};/createPods/G' space-config.yaml
 sed -i 's/count: 2/count: 1/' space-config.yaml
 expect 1 "there is a Namespace a-space already" "$berth" bench --label-filter all space-config.yaml --runs 1
 
-# Without nodes nobody is waited for.
+# Without nodes no pod is waited for.
 cat >nobody.yaml <<'E'
 - name: Nobody
   workloadTemplate: [{opcode: createPods, count: 1, collectMetrics: true}]
@@ -227,12 +227,12 @@ cat >nobody.yaml <<'E'
 E
 expect 1 "createPods (line 2) waits in vain: 0 of 1 pods have been bound" timeout 20 "$berth" bench --label-filter all nobody.yaml --runs 1
 
-# A threshold for a metric that is not measured here is said not to be compared.
+# A threshold for a metric that berth does not measure is reported as not compared.
 metric=scheduler_plugin_execution_duration_seconds
 sed "s/name: one}/name: one, threshold: 1, thresholdMetricSelector: {name: $metric, dataBucket: Perc99}}/" fixed-config.yaml >metric.yaml
 expect 0 "which names another metric is not compared" "$berth" bench --label-filter all metric.yaml --runs 1
 
-# Interrupted, it reports what it has, also while objects are being made.
+# On an interrupt it prints partial results, also while it creates objects.
 "$berth" bench --run '^Plain/5000Nodes_200000Pods$' --runs 10000 "$own" >out 2>err &
 pid=$!
 sleep 2

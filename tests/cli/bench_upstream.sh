@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Upstream's own workload files can be read to the last template, where Go's module cache has them; elsewhere the test is skipped.
+# berth reads upstream's workload files with all templates. Skipped where Go's module cache lacks them.
 . "$(dirname "$0")/common.sh" "$@"
 
 modules=$(go env GOMODCACHE 2>/dev/null) || modules=

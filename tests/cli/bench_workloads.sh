@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every workload of perf/workloads runs at its small scale, with all its pods bound; those of the short set can be read.
+# Every workload of perf/workloads runs at its small scale and binds all its pods; those of the short set are valid.
 . "$(dirname "$0")/common.sh" "$@"
 
 own=$(dirname "$0")/../../perf/workloads
@@ -17,7 +17,7 @@ for row in rows:
 	assert row["status"] == "ok" and row["pods"] > 0 and row["average"] > 0, row
 E
 
-# What comes meanwhile is not waited for, however much it is.
+# Objects that churn creates meanwhile are not waited for.
 expect 0 "BesidePreemption/10Nodes" "$berth" bench --run '^(MixedChurn|BesidePreemption|BesideImpossible)/10Nodes' --speed 1000000 \
 	--timeout 20 --runs 5 "$own"
 expect 0 "performance,short" "$berth" bench --list --label-filter performance "$own"

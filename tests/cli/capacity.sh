@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth capacity: the numbers against berth simulate with as many copies, that nothing stays of a template, and what is refused.
+# berth capacity: its numbers equal those of berth simulate with as many copies; templates leave nothing behind; rejected input.
 . "$(dirname "$0")/common.sh" "$@"
 
 # deployment NAME REPLICAS CPU [MORE]: a Deployment whose pods come after those of the cluster, and preempt nothing.
@@ -51,7 +51,7 @@ for seed in 1 2 3; do
 	done
 done
 
-# Nothing stays of a template: the order does not matter.
+# A template leaves nothing behind: the order of templates does not matter.
 deployment web 1 250m >web.yaml
 deployment api 1 700m >api.yaml
 "$berth" capacity -q cluster.json --pod web.yaml --pod api.yaml -o json >report.json || fail "two templates"
@@ -84,14 +84,14 @@ single=$(field fits "Deployment extra/job")
 "$berth" capacity -q cluster.json --pod job.yaml --together -o json >report.json || fail "together"
 [ "$(field fits job.yaml)" = $((single / 9)) ] || fail "together: $(field fits job.yaml) of 9, one by one $single"
 
-# For scripts.
+# Exit statuses.
 expect 1 "Deployment extra/web" "$berth" capacity -q cluster.json --pod web.yaml --at-least $((web + 1))
 expect 0 "Deployment extra/web" "$berth" capacity -q cluster.json --pod web.yaml --at-least "$web"
 expect 0 "more may fit" "$berth" capacity -q cluster.json --pod web.yaml --limit 3
 expect 0 "template,pods,fits" "$berth" capacity -q cluster.json --pod web.yaml -o csv
 expect 0 "schema: berth.capacity/v1" "$berth" capacity -q cluster.json --pod web.yaml -o yaml
 
-# What is refused.
+# Rejected input.
 expect 2 "give --pod a file" "$berth" capacity cluster.json
 expect 2 "no cluster" "$berth" capacity --pod web.yaml
 expect 2 "is no ratio of the 1 templates" "$berth" capacity -q cluster.json --pod web.yaml --mix 1:2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth capacity --cluster: each row is that of the cluster alone; ranks, statuses, what is refused; memory is that of one cluster.
+# berth capacity --cluster: each row equals that of the cluster alone; ranks, statuses, rejected input; memory of one cluster.
 . "$(dirname "$0")/common.sh" "$@"
 
 for i in 1 2 3; do
@@ -43,14 +43,14 @@ for part in (rows[:3], rows[3:]):
 	assert [row["fits"] for row in part] == sorted((row["fits"] for row in part), reverse=True)
 	assert all(row["takes"] == (row["fits"] >= 1) for row in part)
 PY
-# As many fit: the one given first is first. Several files of one cluster.
+# Equal ranks keep the order of the arguments. Several files of one cluster.
 "$berth" capacity -q --cluster b=c1.json --cluster a=c1.json --pod web.yaml -o csv >out || fail "equal clusters"
 grep '^capacity,' out | cut -d, -f3,4 | tr '\n' ' ' | grep -qx '1,b 2,a ' || fail "ties are not as given: $(cat out)"
 printf 'apiVersion: v1\nkind: Node\nmetadata: {name: more}\nstatus: {allocatable: {cpu: "500", memory: 900Gi, pods: "900"}}\n' >more.yaml
 "$berth" capacity -q --cluster a=c1.json --cluster b=c1.json --cluster a=more.yaml --pod web.yaml -o csv >out || fail "two files"
 grep '^capacity,' out | head -1 | grep -qE '^capacity,Deployment default/web,1,a,true,1,[0-9]{3},false,[0-9]+,11,' || fail "the second file of a cluster does not count: $(cat out)"
 
-# For scripts: some cluster takes every template.
+# Exit statuses: some cluster takes every template.
 most=$(python3 -c 'import json; print(json.load(open("report.json"))["capacity"][0]["fits"])')
 expect 0 "small" "$berth" capacity -q --cluster small=c1.json --cluster large=c3.json --pod web.yaml --at-least "$most"
 expect 1 "small" "$berth" capacity -q --cluster small=c1.json --cluster large=c3.json --pod web.yaml --at-least $((most + 1))
@@ -59,7 +59,7 @@ expect 1 "false" "$berth" capacity -q --cluster small=c1.json --pod huge.yaml
 expect 1 "true" "$berth" capacity -q --cluster small=c1.json --cluster large=c3.json --pod web.yaml --pod huge.yaml
 expect 0 "schema: berth.capacity/v1" "$berth" capacity -q --cluster small=c1.json --pod web.yaml -o yaml
 
-# What is refused.
+# Rejected input.
 expect 2 "NAME=PATH" "$berth" capacity --cluster c1.json --pod web.yaml
 expect 2 "NAME=PATH" "$berth" capacity --cluster =c1.json --pod web.yaml
 expect 2 "NAME=PATH" "$berth" capacity --cluster a= --pod web.yaml
@@ -72,7 +72,7 @@ expect 3 "cluster b is not usable, so none is ranked" "$berth" capacity -q --clu
 [ ! -s out ] || fail "a ranking without a cluster that cannot be read: $(cat out)"
 expect 3 "cluster a is not usable" "$berth" capacity -q --cluster a=web.yaml --cluster b=c1.json --pod web.yaml
 
-# Memory is that of one cluster, whatever their number (but not with AddressSanitizer, which keeps freed memory).
+# Memory is that of one cluster, for any number of clusters (except with AddressSanitizer, which keeps freed memory).
 if ! grep -q __asan_init "$berth"; then
 	"$berth" generate --nodes 400 --pods 8000 --bound 1 >large.json
 	cat >peak.py <<'PY'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth capacity of gangs: as many copies fit as berth simulate schedules of groups of that kind; plain, in racks, in trees; what is refused.
+# berth capacity of gangs: as many copies fit as berth simulate schedules; plain, in racks, in trees; rejected input.
 . "$(dirname "$0")/common.sh" "$@"
 gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true
 
@@ -38,7 +38,7 @@ for number in 1 2 3 4 5 6 7 8 9; do
 done >cluster.yaml
 node apart '""' 3 >>cluster.yaml
 
-# count PODS KIND: of as many copies as fit and three more, simulate schedules as many; they are made by "$make NAME".
+# count PODS KIND: simulate schedules as many as fit of that many copies and three more; "$make NAME" makes them.
 count() {
 	$make job >job.yaml
 	capacity --pod job.yaml
@@ -61,7 +61,7 @@ plain=$(plain job >job.yaml && capacity --pod job.yaml && fits 0)
 make=tree
 count 4 CompositePodGroup
 
-# A gang that fits in no rack says so, and one that lacks CPUs says which node is nearest.
+# The report names the lack of a fitting rack; for a lack of CPUs it names the nearest node.
 gang job 12 12 2 "$rack" >wide.yaml
 racked fits >job.yaml
 capacity --pod wide.yaml --pod job.yaml --by example.com/rack
@@ -77,7 +77,7 @@ END_PYTHON
 gang job 2 2 9 >large.yaml
 expect 0 "NodeResourcesFit,Insufficient cpu,n2,1 cpu" "$berth" capacity -q cluster.yaml --pod large.yaml --feature-gates $gates -o csv
 
-# Nothing stays of a gang; a file's gangs are one template with --together, and a mix has groups of its own for each copy.
+# A gang leaves nothing behind; with --together a file's gangs are one template; each copy of a mix has its own groups.
 plain job >job.yaml
 gang other 3 3 1 "$rack" >other.yaml
 capacity --pod other.yaml --pod job.yaml --mix 1:2
@@ -103,7 +103,7 @@ YAML
 expect 0 "Workload default/train, group workers" "$berth" capacity -q cluster.yaml --pod workload.yaml --kubernetes-version 1.35 \
 	--feature-gates GenericWorkload=true,GangScheduling=true
 
-# What is refused.
+# Rejected input.
 expect 3 "add --feature-gates GenericWorkload=true" "$berth" capacity -q cluster.yaml --pod job.yaml
 sed '/kind: PodGroup/d' job.yaml >alone.yaml
 expect 3 "add the PodGroup" "$berth" capacity -q cluster.yaml --pod alone.yaml --feature-gates $gates

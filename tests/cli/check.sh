@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth check: the verdict against berth simulate with the application added, on random clusters; rollouts; what is never green; the formats.
+# berth check: its verdict equals that of berth simulate with the application added, on random clusters; rollouts; errors; formats.
 . "$(dirname "$0")/common.sh" "$@"
 
 # Brute force. cluster.json has no pending pods, so that simulate places the application's pods in the same order.
@@ -33,7 +33,7 @@ app = [{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata
 app += [deployment(i, f"app{i}", random_.choice(["Deployment", "ReplicaSet", "StatefulSet"])) for i in range(random_.randint(1, 3))]
 json.dump({"apiVersion": "v1", "kind": "List", "items": cluster}, open("cluster.json", "w"))
 json.dump({"apiVersion": "v1", "kind": "List", "items": app}, open("app.json", "w"))
-# The same application is on the cluster already, in part with other requests.
+# The application is on the cluster already, some of its pods with other requests.
 old = []
 nodes = [o["metadata"]["name"] for o in cluster if o["kind"] == "Node"]
 for workload in app[2:]:
@@ -91,7 +91,7 @@ for seed in $(seq "$first" $((first + ${BT_SEEDS:-9} - 1))); do
 	[ $status = $((1 - ${1:-1})) ] || fail "BT_SEED=$seed: status $status: $(cat err)"
 	[ "${1:-0}" = 1 ] && fits=$((fits + 1)) || refuses=$((refuses + 1))
 	[ "${2:-0}" -gt 0 ] && preempts=$((preempts + 1))
-	# After a rollout it is as if the application was new on a cluster with the pods that count.
+	# After a rollout the result equals that of a new application on a cluster with only the pods that remain.
 	"$berth" check -q before.json -f app.json --seed "$seed" -o json >report.json 2>err
 	[ $? -le 1 ] || fail "BT_SEED=$seed: rollout: $(cat err)"
 	set -- $(python3 compare.py rollout 2>why) || fail "BT_SEED=$seed: rollout: $(tail -1 why)"
@@ -162,7 +162,7 @@ app 5 1 >five.yaml
 row_is "Deployment default/web,five.yaml,1,5,0,4,1,0,0,does not fit,false,1 of 5 pods have no place: 2 of 2 nodes: Insufficient cpu (the nearest lacks 1 cpu)" nodes.yaml -f five.yaml
 expect 1 "1 of 5 pods have no place" "$berth" check -q nodes.yaml -f five.yaml
 expect 0 "fits" "$berth" check -q nodes.yaml -f web.yaml
-# Replicas that the cluster has count, surplus ones leave; a changed template replaces all; without replicas theirs stay.
+# Existing replicas count, surplus ones are deleted; a changed template replaces all; without replicas their number is kept.
 { cat nodes.yaml; pod web-abc-1 a 1 web-abc 0; pod web-abc-2 a 1 web-abc 0; } >running.yaml
 row_is "Deployment default/web,web.yaml,1,3,2,1,0,0,0,fits,true," running.yaml -f web.yaml
 app 1 1 >one.yaml
@@ -177,7 +177,7 @@ row_is "Deployment default/other,other.yaml,1,2,0,2,0,0,0,fits,true," running.ya
 # Only the application's own pods count.
 sed 's/name: web/name: waits/; s/app: web/app: waits/g' five.yaml | sed 's/cpu: 1/cpu: 64/' >waits.yaml
 expect 0 "fits" "$berth" check -q nodes.yaml waits.yaml -f web.yaml
-# Pods that wait come first, unless --ignore-pending.
+# Pending pods come first, unless --ignore-pending.
 sed 's/name: web/name: first/; s/app: web/app: first/g; s/replicas: 5/replicas: 4/' five.yaml >first.yaml
 expect 1 "3 of 3 pods have no place" "$berth" check -q nodes.yaml first.yaml -f web.yaml
 expect 0 "fits" "$berth" check -q nodes.yaml first.yaml -f web.yaml --ignore-pending
@@ -202,10 +202,10 @@ expect 0 "fits" "$berth" check -q nodes.yaml -f web.yaml --no-preemption
 	app 2 1
 } >both.yaml
 expect 1 "2 of 2 pods have no place" "$berth" check -q nodes.yaml -f both.yaml
-# And pods that count for a workload may have to leave for another one.
+# A workload's pods may be preempted by another workload's.
 sed 's/1500m/2/' both.yaml >full.yaml
 expect 1 "2 of 2 pods have no place: preempted by default/urgent-" "$berth" check -q running.yaml -f full.yaml
-# A directory, several files, standard input; kinds that do not matter.
+# A directory, several files, standard input; ignored kinds.
 mkdir app
 cp web.yaml app/web.yaml
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i}\n' >app/config.yaml
@@ -214,7 +214,7 @@ expect 0 "Deployment default/other" "$berth" check -q nodes.yaml -f one.yaml -f 
 expect 0 "Deployment default/web" bash -c "cat one.yaml | '$berth' check -q nodes.yaml -f -"
 expect 0 "Deployment default/web" bash -c "cat nodes.yaml | '$berth' check -q - -f one.yaml"
 
-# Never green: each alone.
+# Errors, each alone.
 expect 2 "no cluster" "$berth" check -f web.yaml
 expect 2 "no application" "$berth" check nodes.yaml
 expect 2 "only once" "$berth" check - -f -
@@ -225,7 +225,7 @@ expect 3 "cannot open" "$berth" check -q nodes.yaml -f web.yaml -f nowhere.yaml
 : >empty.yaml
 expect 3 "holds no objects" "$berth" check -q nodes.yaml -f web.yaml -f empty.yaml
 expect 3 "holds no nodes" "$berth" check -q low.yaml -f web.yaml
-# wrong TEXT SED: the manifest, changed so, is not judged.
+# wrong TEXT SED: the manifest changed by SED is rejected with TEXT.
 wrong() {
 	sed "$2" web.yaml >wrong.yaml
 	cmp -s web.yaml wrong.yaml && fail "$2 changes nothing"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every script of this folder begins with: $berth, an empty working folder of its own inside $2, and how to expect things.
+# The beginning of every script of this folder: $berth, an empty working folder inside $2, and functions that expect results.
 set -u
-# The same environment everywhere: nothing that a person's shell or a CI system sets changes a test.
+# The same environment everywhere: variables of the user's shell or of the CI system do not change a test.
 export TERM=xterm LANG=C.UTF-8 LC_ALL=C.UTF-8 TZ=UTC
 unset NO_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES KUBECONFIG MALLOC_CONF POSIXLY_CORRECT MANPAGER PAGER KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT
 unset http_proxy https_proxy no_proxy all_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY
@@ -19,7 +19,7 @@ fail() {
 	return 1
 }
 
-# expect STATUS TEXT COMMAND...: the command ends with the status and says the text somewhere.
+# expect STATUS TEXT COMMAND...: the command exits with the status and prints the text.
 expect() {
 	local want=$1 text=$2
 	shift 2

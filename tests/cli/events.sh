@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the API server would see: the calls of a small cluster in order, in virtual time for traces, and when writing fails.
+# The API calls of a small cluster in order; virtual time for traces; write errors.
 . "$(dirname "$0")/common.sh" "$@"
 
 cat >cluster.yaml <<'YAML'
@@ -24,7 +24,7 @@ profiles: [{schedulerName: default-scheduler}, {schedulerName: mine}]
 YAML
 "$berth" simulate --quiet cluster.yaml --config config.yaml --events events >out 2>err || fail "ended with $?: $(head -3 err)"
 
-# Each line in short: verb, resource, pod, reason or what the patch says.
+# Each line in short: verb, resource, pod, and the reason or the patch.
 sed -E 's/^.*"verb":"([a-z]*)","resource":"([a-z\/]*)","namespace":"default","name":"([a-z]*)[.0-9a-f]*"/\1 \2 \3 /
 	s/^(\S+ \S+ \S+) .*"reportingController":"([a-z-]*)".*"reason":"([A-Za-z]*)".*"note":"([^"]*)".*$/\1 \2 \3: \4/
 	s/^(\S+ \S+ \S+) .*"reason":"([A-Za-z]*)","status":"([A-Za-z]*)","type":"([A-Za-z]*)"}](.*)}}}$/\1 \4=\3 \2\5/
@@ -54,12 +54,12 @@ patch pods/status lower the message
 create events large mine FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.
 TEXT
 cmp -s want got || fail "other calls: $(diff want got)"
-# The preempted pod takes its grace period to go.
+# The preempted pod terminates after its grace period.
 grep -qE '"time":"[^"]*:30\.[0-9]*Z".*"resource":"pods/binding","namespace":"default","name":"high"' events ||
 	fail "not placed after 30 s: $(grep pods/binding events)"
 [ "$(grep -c '"user":"kube-apiserver"' events)" = 2 ] || fail "the API server does two things by itself"
 
-# What the status says already is not said again; conditions and generation are those of the input.
+# A patch without a change is omitted; conditions and generation are those of the input.
 cat >known.yaml <<'YAML'
 {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "2", memory: 8Gi, pods: "10"}}}
 ---
@@ -80,7 +80,7 @@ sed -i 's|MESSAGE|"0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 
 "$berth" simulate --quiet known.yaml --events events >out
 grep -q 'pods/status' events && fail "a status that stays was patched: $(cat events)"
 
-# Without asynchronous preemption the victim goes first.
+# Without asynchronous preemption the victim is deleted first.
 "$berth" simulate --quiet cluster.yaml --config config.yaml --events events --feature-gates SchedulerAsyncPreemption=false >out
 [ "$(grep -n '"DisruptionTarget"' events | cut -d: -f1)" -lt "$(grep -n '"nominatedNodeName":"n1"' events | cut -d: -f1)" ] ||
 	fail "victims go after the refusal"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth explain: what it says about pods of every state, and random clusters against berth simulate (explain_cases.py).
+# berth explain: output for pods in every state; random clusters compared with berth simulate (explain_cases.py).
 . "$(dirname "$0")/common.sh" "$@"
 here=$(dirname "$0")
 
@@ -42,7 +42,7 @@ grep -q "preempted by d/high on node a" out || fail "no preemption"
 expect 0 "placed" "$berth" explain -q cluster.yaml d/high
 expect 1 "preempts 1 pod on node a" "$berth" explain -q cluster.yaml d/high --attempt 1
 grep -q "evict d/low (the scheduler does so by itself)" out || fail "the engine's preemption is no fix"
-# Pods with which the scheduler has nothing to do.
+# Pods that the scheduler ignores.
 expect 1 "schedulerName mine" "$berth" explain -q cluster.yaml d/other
 expect 1 "has completed" "$berth" explain -q cluster.yaml d/done
 # Wrong names and arguments.

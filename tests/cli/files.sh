@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Output files: none is an input, no two are one, and a file that was there stays as it was until its successor is whole.
+# Output files: none may be an input, no two may be the same, and an existing file is kept until the new one is complete.
 . "$(dirname "$0")/common.sh" "$@"
 
 cat >n.yaml <<'YAML'
@@ -48,7 +48,7 @@ done
 ln n.yaml folder/inner/linked.json
 expect 2 "is also an input" "$berth" simulate folder --decisions hard
 rm folder/inner/linked.json
-# A name that no folder's reader takes is none of its inputs.
+# A file whose name the reader of a folder ignores is no input.
 expect 0 "placed" "$berth" simulate folder --decisions folder/log
 rm folder/log
 printf 'sn,cpu_milli,memory_mib,gpu,model\nn1,32000,262144,2,P100\n' >nodes.csv
@@ -68,7 +68,7 @@ for option in --journal --write-config-to; do
 	intact "run $option"
 done
 
-# What a configuration or a kubeconfig names is an input as well.
+# Files named in a configuration or a kubeconfig are inputs as well.
 printf '%s\n' 'apiVersion: v1' 'kind: Config' 'clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]' \
 	'users: [{name: u, user: {tokenFile: token}}]' 'contexts: [{name: x, context: {cluster: c, user: u}}]' 'current-context: x' >kubeconfig
 echo secret >token
@@ -87,7 +87,7 @@ done
 unset KUBECONFIG
 [ "$(cat token)" = secret ] || fail "run --journal: the token of \$KUBECONFIG was changed"
 
-# ---- two outputs that are one ----
+# ---- two outputs to the same file ----
 touch there
 ln -s there there-link
 ln there there-hard
@@ -105,11 +105,11 @@ done
 [ $? = 2 ] || fail "a log into the file that is standard output: $(cat err)"
 "$berth" simulate n.yaml --decisions both >both 2>err
 [ $? = 2 ] || fail "a log into the file that the report goes to: $(cat err)"
-# What throws everything away may have it twice.
+# /dev/null may be used twice.
 expect 0 "" "$berth" simulate n.yaml --decisions /dev/null --events /dev/null
 "$berth" simulate n.yaml --decisions /dev/null >/dev/null 2>err || fail "/dev/null twice: $(cat err)"
 
-# A log on standard output has it for itself: the report goes to people, on standard error.
+# With a log on standard output the report goes to standard error.
 "$berth" simulate n.yaml --decisions - >out 2>err || fail "--decisions -: $(cat err)"
 [ "$(cat out)" = '{"pod":"default/p1","node":"n1"}' ] || fail "--decisions - writes: $(cat out)"
 grep -qE '^  placed +1$' err || fail "--decisions -: no report: $(cat err)"
@@ -117,7 +117,7 @@ grep -qE '^  placed +1$' err || fail "--decisions -: no report: $(cat err)"
 [ "$(cat out)" = '{"pod":"default/p1","node":"n1"}' ] || fail "--decisions /dev/stdout writes: $(cat out)"
 [ ! -s err ] || fail "-q reports: $(cat err)"
 
-# ---- the old file until the new one is whole ----
+# ---- the old file is kept until the new one is complete ----
 left() {
 	find . -name '.*.tmp' | grep -q . && fail "$*: left behind: $(find . -name '.*.tmp')"
 }
@@ -137,7 +137,7 @@ expect 0 "" "$berth" simulate n.yaml --decisions link --seed 2
 [ -L link ] || fail "a link was replaced"
 left "a run"
 
-# until TEXT FILE COMMAND: waits for a line, as long as the program runs.
+# until TEXT FILE COMMAND: waits for a line while the program runs.
 "$berth" generate --nodes 10 --pods 10 >ten.json
 for signal in TERM INT HUP QUIT KILL; do
 	echo old >log
@@ -146,10 +146,10 @@ for signal in TERM INT HUP QUIT KILL; do
 	"$berth" simulate pipe --decisions log --journal journal >out 2>err &
 	child=$!
 	set +m
-	# Who has opened the pipe for reading has opened its outputs before, and now waits for objects.
+	# The program opens its outputs before the pipe, and then waits for objects.
 	exec 9>pipe
 	cat ten.json >&9
-	# Of TERM and INT the first one asks, and the second one ends at once; two that come together are one.
+	# The first TERM or INT requests the end, the second one ends at once; two that arrive together count as one.
 	while kill -$signal $child 2>/dev/null; do :; done
 	wait $child 2>/dev/null
 	status=$?
@@ -161,7 +161,7 @@ for signal in TERM INT HUP QUIT KILL; do
 	rm -f pipe .*.tmp
 done
 
-# A full disk leaves the old file; a pipe and a device are written as they are.
+# On a full disk the old file is kept; pipes and devices are written directly.
 if (ulimit -f 1 && "$berth" simulate --decisions log >/dev/null 2>err); then
 	fail "no error for a file that may not grow"
 fi

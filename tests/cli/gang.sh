@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A gang is placed whole or not at all: three of four pods fit, then a node comes. Without the gates it is four pods like others.
+# A gang is placed as a whole or not at all: three of four pods fit, then a node is added. Without the gates they are four single pods.
 gang=$(cd "$(dirname "$0")" && pwd)/gang.yaml
 . "$(dirname "$0")/common.sh" "$@"
 gates=GenericWorkload=true,GangScheduling=true
@@ -29,7 +29,7 @@ try 4 0 "$gang" node.yaml --kubernetes-version 1.36 --feature-gates "$gates"
 try 3 1 "$gang" # no gates: the group is not looked at
 try 3 1 "$gang" --kubernetes-version 1.36 --feature-gates GenericWorkload=true
 
-# Without its PodGroup, or with too few pods, a gang is not tried at all.
+# Without its PodGroup, or with too few pods, a gang is not tried.
 sed '/^apiVersion: scheduling/,/^---/d' "$gang" >groupless.yaml
 try 0 0 groupless.yaml --kubernetes-version 1.36 --feature-gates "$gates"
 grep -q "waiting for pods's pod group \"training\" to appear in scheduling queue" out || fail "it does not wait for the group: $(cat out)"
@@ -37,14 +37,14 @@ sed 's/minCount: 4/minCount: 5/' "$gang" >larger.yaml
 try 0 0 larger.yaml node.yaml --kubernetes-version 1.36 --feature-gates "$gates"
 grep -q "waiting for minCount pods from a gang to appear in scheduling queue" out || fail "it does not wait for pods: $(cat out)"
 
-# From 1.37 on groups wait in the queue as one, with one gate.
+# From 1.37 on groups are queued as units, with one gate.
 sed 's/v1alpha2/v1beta1/' "$gang" >beta.yaml
 try 4 0 beta.yaml node.yaml --feature-gates GenericWorkload=true
 sed '/^apiVersion: scheduling/,/^---/d' beta.yaml >groupless.yaml
 try 0 0 groupless.yaml --feature-gates GenericWorkload=true
 grep -qE "PodGroup missing +4" out || fail "the report does not say where the pods wait: $(cat out)"
 
-# What an API server would see: no binding before there are four.
+# API calls: no binding before there are four.
 "$berth" simulate --quiet "$gang" --kubernetes-version 1.36 --feature-gates "$gates" --events calls >out 2>err || fail "--events ended with $?"
 grep -q pods/binding calls && fail "somebody is bound"
 [ "$(grep -c '"reason":"FailedScheduling"' calls)" = 4 ] || fail "not four events: $(cat calls)"
@@ -76,9 +76,9 @@ preempts() {
 preempts 1.37 GenericWorkload=true v1beta1
 preempts 1.36 "$gates,WorkloadAwarePreemption=true" v1alpha2
 
-# Explanations know it.
+# Explanations of group members.
 expect 0 "waiting for pods's pod group" "$berth" simulate --quiet groupless.yaml --kubernetes-version 1.36 --feature-gates "$gates" --explain default/worker-1
-# Pods of a gang share the claim that their PodGroup names: both go where its device is. Without the gate the claim is not theirs.
+# Pods of a gang share the claim that their PodGroup names: both are placed on its device's node. Without the gate they do not use the claim.
 cat >claims.yaml <<'YAML'
 {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
 ---

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What generate writes: repeatable, complete, in both formats; and traces.
+# berth generate: repeatable, complete, in both formats; traces.
 . "$(dirname "$0")/common.sh" "$@"
 
 small="--nodes 20 --pods 200 --profile mixed --bound 0.5 --signatures 50"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What makes an error in memory harder to use, in the programs and the library as they were built.
+# Hardening of the built programs and the library against memory errors.
 . "$(dirname "$0")/common.sh" "$@"
 fortified=$3
 run=$4
@@ -10,7 +10,7 @@ if ! command -v readelf >/dev/null; then
 	exit 77
 fi
 
-# has FILE WHAT PATTERN OPTION...: readelf says so of the file.
+# has FILE WHAT PATTERN OPTION...: readelf's output for the file has the pattern.
 has() {
 	local file=$1 what=$2 pattern=$3
 	shift 3
@@ -40,8 +40,8 @@ for file in "$berth" "$run" "$library"; do
 	fi
 done
 
-# CET (x86-64): every object of ours has its marks. The linker gives them to what it makes only when every object that it
-# takes has them, and the C library's own start files may not: Debian builds glibc without.
+# CET (x86-64): every object of ours is marked. The linker marks its output only when every object that it
+# links is marked, and the C library's start files may not be: Debian builds glibc without CET.
 unmarked() {
 	readelf -Wn "$@" 2>/dev/null | awk '/^File: / { if (file && !marked) print file; file = $2; marked = 0 }
 		/IBT, SHSTK/ { marked = 1 } END { if (file && !marked) print file }'

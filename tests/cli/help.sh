@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every command that help lists explains itself, and its man page renders without warnings.
+# Every command that help lists has help, and its man page renders without warnings.
 . "$(dirname "$0")/common.sh" "$@"
 
 expect 0 "Commands" "$berth" --help

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth history: usage, input from files and from standard input, and malformed histories, which are said with line, step and remedy while
-# the others are played.
+# berth history: usage, input from files and from standard input, and malformed histories, which are reported with line, step and remedy while
+# the others run.
 . "$(dirname "$0")/common.sh" "$@"
 
 node='{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"1","pods":"10"}}}'
@@ -26,7 +26,7 @@ if [ -e /dev/full ]; then
 	[ $? = 4 ] || fail "a full disk is not said: $(cat err)"
 fi
 
-# A history from a file, from standard input and compressed: the same answer, which says what happened.
+# A history from a file, from standard input and compressed: the same answer.
 echo "$good" >good.jsonl
 expect 0 '"popped":"d/a","result":null,"message":"0/1 nodes are available: 1 Insufficient cpu.' "$berth" history good.jsonl
 expect 0 '"unschedulable":[{"pod":"d/a","plugins":["NodeResourcesFit"]}]' "$berth" history good.jsonl
@@ -39,7 +39,7 @@ gzip -k good.jsonl
 "$berth" history good.jsonl.gz >out 2>err || fail "gzip: $(cat err)"
 cmp -s out want || fail "a compressed file has another answer"
 
-# wrong HISTORY TEXT: between two good ones, it is said with its line, and the good ones are played.
+# wrong HISTORY TEXT: between two valid ones it is reported with its line, and the valid ones run.
 wrong() {
 	printf '%s\n%s\n%s\n' "$good" "$1" "$good" >bad.jsonl
 	expect 3 "berth history: bad.jsonl:2: $2" "$berth" history bad.jsonl
@@ -78,7 +78,7 @@ wrong '{"id":"x","featureGates":"Nope=true","objects":[],"steps":[]}' \
 	"history x: unrecognized feature gate: Nope; correct the configuration or the feature gates"
 wrong '{"id":"x","config":{"kind":"Nonsense"},"objects":[],"steps":[]}' "history x: config: Object 'apiVersion' is missing"
 
-# What is not wrong: no cycle to end, nothing to pop, an object that is not there, a history that its end cuts off in mid-cycle.
+# Valid: no cycle to end, an empty queue, an unknown object, a history that ends in the middle of a cycle.
 right() {
 	echo "$1" >right.jsonl
 	expect 0 "$2" "$berth" history right.jsonl

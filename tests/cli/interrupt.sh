@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# SIGINT in the middle: the output is whole as far as it goes, and the status is 130.
+# SIGINT in the middle: the partial output has whole lines, and the status is 130.
 . "$(dirname "$0")/common.sh" "$@"
 
 mkfifo pipe
@@ -9,7 +9,7 @@ set -m
 child=$!
 set +m
 {
-	# The producer stands still while nobody reads, so the signal always comes in the middle.
+	# The producer blocks while its pipe is full, so the signal always arrives in the middle.
 	head -c 1000000
 	kill -INT "$child"
 	cat
@@ -20,7 +20,7 @@ status=$?
 grep -q "interrupted after [0-9]* objects" err || fail "says: $(cat err)"
 [ "$(tail -n 1 out)" = "]}" ] || fail "the List is not closed"
 
-# simulate: what was decided until then is in the log, in whole lines, and reported.
+# simulate: decisions until then are logged, in whole lines, and reported.
 mkfifo log
 set -m
 "$berth" simulate --decisions log -o json >report 2>err &

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth kinds: the list for kubectl, by release and gates; that it has what the deployed scheduler watches; that pages and help use it.
+# berth kinds: the list for kubectl, by release and gates; it has the kinds that the deployed scheduler watches; documentation and help use it.
 . "$(dirname "$0")/common.sh" "$@"
 top=$(dirname "$0")/../..
 
@@ -44,7 +44,7 @@ expect 2 "--output is one of list|table|json|yaml|csv" "$berth" kinds -o xml
 expect 2 "unexpected argument 'pods'" "$berth" kinds pods
 "$berth" kinds --kubernetes-version 1.99 >out 2>err && fail "an unknown release is accepted"
 
-# What is written for people uses it, and works: berth reads what kubectl would write of each kind.
+# The documented command uses it, and works: berth reads kubectl's output for each kind.
 for page in README.md tools/run tools/libberth/examples/README.md; do
 	grep -qE 'kubectl get \$\((build/release/)?berth kinds\) -A -o json' "$top/$page" || fail "$page does not use berth kinds"
 done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --live and --stats without a terminal: lines instead of a picture, and the report. terminal.sh has the picture.
+# --live and --stats without a terminal: lines instead of a screen, and the report. terminal.sh tests the screen.
 . "$(dirname "$0")/common.sh" "$@"
 samples=$(dirname "$0")/../../tools/samples
 samples=$(realpath "$samples")

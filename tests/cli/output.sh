@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A full disk is an error with the path; a reader that went away is not worth a message.
+# A full disk is an error with the path; a closed pipe causes no message.
 . "$(dirname "$0")/common.sh" "$@"
 
 cat >cluster.json <<'JSON'
@@ -14,7 +14,7 @@ for arguments in "--help" "--version" "help generate" "generate --nodes 1 --pods
 	grep -qF "cannot write standard output: No space left on device" err || fail "$arguments: $(cat err)"
 done
 
-# The log of decisions: the report comes all the same, and the status says that the log is not whole.
+# The log of decisions: the report is printed, and the status shows that the log is incomplete.
 for command in "simulate cluster.json" "simulate"; do
 	$berth $command --quiet --decisions /dev/full >out 2>err
 	[ $? = 4 ] || fail "$command with its log on a full disk did not end with 4"

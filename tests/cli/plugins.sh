@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --plugin: a plugin of a shared object decides, its arguments are checked, a journal replays with it alone, and files that are no
+# --plugin: a plugin in a shared object decides, its arguments are checked, a journal replays only with it, and files that are not
 # plugins are refused with the reason.
 . "$(dirname "$0")/common.sh" "$1" "$2"
 plugin=$3 odd=$4 none=$5
@@ -42,7 +42,7 @@ expect 3 'initializing plugin "RackPower": budgetWatts: give it a number above 0
 expect 3 "has to be loaded: --plugin FILE.so" "$berth" simulate cluster.yaml --config config.yaml
 expect 0 '"args":{"budgetWatts":130}' "$berth" simulate cluster.yaml --config config.yaml --plugin "$plugin" --write-config-to -
 
-# The journal says with which plugin it was written.
+# The journal records the plugin.
 expect 0 "all decisions match the journal" "$berth" replay run.journal --plugin "$plugin"
 expect 3 'written with plugin "RackPower" (1.0, build ' "$berth" replay run.journal
 cp "$plugin" other.so

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The program has a probe at each border of the stages, as the table in engine/flow/README.md says; none where sys/sdt.h is missing.
+# The program has the probes that the table in engine/flow/README.md lists; none where sys/sdt.h is missing.
 . "$(dirname "$0")/common.sh" "$@"
 readme=$(dirname "$OLDPWD/$0")/../../engine/flow/README.md
 [ -f "$readme" ] || readme=$(dirname "$0")/../../engine/flow/README.md

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth quality: the rows, what they agree with, every format, and what is refused.
+# berth quality: rows, consistency with berth simulate, formats, rejected input.
 . "$(dirname "$0")/common.sh" "$@"
 
-# A tenth of the nodes is missing, so that not everybody finds a place.
+# Without a tenth of the nodes some pods stay pending.
 "$berth" generate --nodes 330 --pods 8500 --profile basic,spread,priority --seed 3 |
 	awk '!/"kind":"Node"/ || ++n % 10' >all.json
 
@@ -16,11 +16,11 @@ number() {
 unplaced=$(python3 -c 'import json; print(json.load(open("simulation.json"))["pods"]["not_placed"])')
 [ "$(number unplaced 0)" = "$unplaced" ] || fail "every node, LeastAllocated: other pods unplaced than by simulate, $unplaced: $(cat report.json)"
 [ "$unplaced" -gt 0 ] || fail "the cluster holds all pods; make it smaller"
-# What one packs, the other spreads.
+# One strategy packs, the other spreads.
 [ "$(number nodes_used 2)" -le "$(number nodes_used 0)" ] || fail "MostAllocated uses more nodes"
 [ "$(number looked_at 1)" = "a sample" ] || fail "row 1 is no sample"
 
-# A sample of everything is every node, and the other way round.
+# A sample of 100 % equals every node.
 "$berth" quality -q all.json -o json --percentage 100 >report.json 2>err || fail "quality: $(cat err)"
 for key in unplaced nodes_used cpu_stranded_percent spread_violated evicted; do
 	[ "$(number $key 0)" = "$(number $key 1)" ] || fail "$key differs with --percentage 100"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A gang with a topology constraint gets nodes of one rack, the fullest in which it fits; where it fits in none, nobody is placed.
+# A gang with a topology constraint gets nodes of one rack, the fullest in which it fits; if it fits in none, no pod is placed.
 racks=$(cd "$(dirname "$0")" && pwd)/racks.yaml
 . "$(dirname "$0")/common.sh" "$@"
 sed 's/v1beta1/v1alpha2/' "$racks" >alpha.yaml
@@ -12,7 +12,7 @@ try() {
 	[ "$(grep -c "\"node\":\"$rack-" log)" = 4 ] || fail "$file $*: not all in rack $rack: $(cat log)"
 }
 
-# none FILE WHY ARGUMENTS...: nobody is placed, and that is said.
+# none FILE WHY ARGUMENTS...: no pod is placed, and WHY is reported.
 none() {
 	local file=$1 why=$2
 	shift 2
@@ -27,7 +27,7 @@ try "$racks" c $new
 try alpha.yaml c $old
 try alpha.yaml c $old,WorkloadAwarePreemption=true
 
-# Without rack c rack b is the one, and without both there is none.
+# Without rack c it is rack b, and without both there is none.
 sed '/name: c-/d' "$racks" >no-c.yaml
 try no-c.yaml b $new
 sed '/name: [bc]-/d' "$racks" >no-bc.yaml
@@ -39,11 +39,11 @@ none alpha-no-bc.yaml "0/3 nodes are available: 3 Insufficient cpu." $old
 sed 's,key: example.com/rack,key: example.com/row,' "$racks" >row.yaml
 none row.yaml "no feasible placements found" $new
 
-# Without the gate the constraint is not looked at.
+# Without the gate the constraint is ignored.
 "$berth" simulate --quiet "$racks" --feature-gates GenericWorkload=true --decisions log >out 2>err || fail "without the gate it ended with $?"
 grep -q '"node":"nowhere"' log || fail "without the gate the constraint counts: $(cat log)"
 
-# The gate needs the one of groups.
+# The gate requires that of groups.
 expect 2 "TopologyAwareWorkloadScheduling is enabled, but depends on features that are disabled: [GenericWorkload]" \
 	"$berth" simulate --quiet "$racks" --feature-gates TopologyAwareWorkloadScheduling=true
 finish

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the input refers to and lacks is named, with what to ask kubectl for; kinds that change placements and are not applied are warned about.
+# Missing referenced objects are reported, with the kinds to request from kubectl; ignored kinds that change placements cause a warning.
 . "$(dirname "$0")/common.sh" "$@"
 
 top=$(dirname "$0")/../..
@@ -22,7 +22,7 @@ spec:
   affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a, namespaceSelector: {matchLabels: {a: b}}}]}}
 YAML
 "$berth" simulate pods.yaml >out 2>err || fail "simulate: $(cat err)"
-# says TEXT: a warning says it.
+# says TEXT: a warning has the text.
 says() {
 	grep -qF "berth simulate: warning: $1" err || fail "no warning '$1' in: $(cat err)"
 }
@@ -37,7 +37,7 @@ says "everything that a scheduler looks at: kubectl get \$(berth kinds) -A -o js
 [ ! -s err ] || fail "-q warns: $(cat err)"
 "$berth" simulate -q pods.yaml -o json | grep -qF '"kubectl_get": "persistentvolumeclaims"' || fail "the JSON does not name the claims"
 
-# What those refer to in turn.
+# Indirect references.
 cat >claims.yaml <<'YAML'
 {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-0, namespace: default}, spec: {volumeName: pv-0, storageClassName: fast}}
 ---
@@ -65,7 +65,7 @@ says "1 ResourceClaim waits for devices of ResourceSlices, which the input lacks
 "$berth" simulate "$top/tools/samples" >out 2>err || fail "the samples: $(cat err)"
 [ ! -s err ] || fail "the samples lack something: $(cat err)"
 
-# What a template refers to, is named as well, and what the cluster lacks for its own pods only once.
+# References of a template are reported as well; those of the cluster's own pods once.
 "$berth" capacity claims.yaml pods.yaml --pod pods.yaml >out 2>err
 [ "$(grep -c 'DeviceClass that the input lacks' err)" = 1 ] || fail "what the cluster lacks is not named once: $(cat err)"
 cat >template.yaml <<'YAML'

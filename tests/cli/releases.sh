@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# --kubernetes-version and berth compare: releases that are not known are refused; what is placed by one release is followed by the
-# other, decision by decision; differences have their causes; the newer release's refusals are reported.
+# --kubernetes-version and berth compare: unknown releases are rejected; one release's decisions are followed by the
+# other, decision by decision; differences are attributed to causes; the newer release's refusals are reported.
 . "$(dirname "$0")/common.sh" "$@"
 
 here=$(dirname "$0")
@@ -19,7 +19,7 @@ expect 3 "holds no nodes" "$berth" compare -q pod.yaml
 [ "$(wc -l <err)" = 1 ] || fail "not one line: $(cat err)"
 expect 3 "nothing.journal" "$berth" compare --journal nothing.journal
 
-# A pod that preemption cannot help: the texts of PostFilter differ, and nothing else.
+# A pod that preemption cannot help: only the texts of PostFilter differ.
 cat >full.yaml <<'YAML'
 apiVersion: v1
 kind: Node
@@ -46,7 +46,7 @@ tr -d '\n' <out | grep -q '"scheduler_resourceclaim_creates_total",[^}]*"gone"' 
 tr -d '\n' <out | grep -q '"from": "UnschedulablePod", *"to": "UnscheduledPod"' || fail "a text that changes is not told: $(cat out)"
 expect 1 "... no new claims to deallocate, preemption: ..." "$berth" compare -q full.yaml
 
-# A message that changes by two causes names both: a gated pod's nomination counts since 1.37, and a text has gone.
+# A message that two causes change has both: gated pods' nominations count since 1.37, and a text was removed.
 cat >two.yaml <<'YAML'
 {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "2", memory: 8Gi, pods: "10"}}}
 ---
@@ -56,11 +56,11 @@ cat >two.yaml <<'YAML'
 YAML
 expect 1 '"cause": "texts of events and gated nominations count together"' "$berth" compare -q two.yaml --from 1.36 --to 1.37 -o json
 
-# What changes its words in any cluster, on request.
+# Changed texts in any cluster, on request.
 expect 1 "Metrics that change" "$berth" compare -q --all full.yaml
 
-# One small cluster for each difference: a pod's decision differs, or its message, and that is the cause. kube-scheduler of both releases
-# was asked about each; where a gate is the cause, also that of one release with the gate as the other one has it.
+# One small cluster per difference, where a pod's decision or message differs by that cause. kube-scheduler of both releases
+# has confirmed each; for gates, also one release with the other one's setting.
 while IFS='	' read -r name from to cause objects; do
 	echo "$objects" >one.json
 	"$berth" compare -q one.json --from "$from" --to "$to" -o json >out 2>err
@@ -68,13 +68,13 @@ while IFS='	' read -r name from to cause objects; do
 	[ "$(sed -n 's/.*"cause": "\([^"]*\)".*/\1/p' out | sort -u)" = "$cause" ] || fail "$name: not by $cause alone: $(cat out)"
 done <"$here/releases.tsv"
 
-# What one release has refused of flags and configuration.
+# Flags and configuration that one release rejects.
 expect 1 "unrecognized feature gate: GangScheduling" "$berth" compare -q --feature-gates GenericWorkload=true,GangScheduling=true full.yaml
 expect 3 "leave the feature gate GenericWorkload out" "$berth" compare -q --feature-gates GenericWorkload=true "$here/gang.yaml"
 printf 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nno: 1\n' >bad.yaml
 expect 3 "bad.yaml" "$berth" compare -q --config bad.yaml full.yaml
 
-# Clusters with preemption and pods that come and go: each decision of the run is one that --from makes when it follows.
+# Clusters with preemption, and pods that are added and deleted: --from makes each decision of the run when it follows.
 "$berth" generate --profile mixed --nodes 12 --pods 900 -o json >mixed.json
 "$berth" generate --profile churn --nodes 40 --pods 900 -o json >churn.json
 for n in 0 1 2 3 4 5 6 7; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # berth simulate --journal and berth replay: clusters, preemption, groups, traces and configurations replay to the same decisions;
-# a journal that differs, breaks off or is damaged is said with its place.
+# different, truncated or damaged journals are reported with the place.
 . "$(dirname "$0")/common.sh" "$@"
 
 here=$(dirname "$0")
@@ -38,7 +38,7 @@ done
 echo '{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "percentageOfNodesToScore": 30}' >config.json
 same config fit.json --config config.json
 
-# A journal says the release of Kubernetes whose decisions it holds, and is replayed by it.
+# A journal records its Kubernetes release, and replays with it.
 for release in 1.36 1.37; do
 	same release-$release preemption.json --kubernetes-version $release
 	expect 0 "\"kubernetes\": \"v$release" "$berth" replay release-$release.journal -o json
@@ -49,7 +49,7 @@ gzip -k samples.journal
 expect 0 "all decisions match the journal" "$berth" replay samples.journal.gz
 "$berth" replay - <samples.journal >out 2>err || fail "standard input: $(cat err)"
 
-# A journal that breaks off, and one that is damaged: what came before was played.
+# Truncated and damaged journals: the records before the fault are replayed.
 bytes=$(wc -c <mixed.journal)
 head -c $((bytes / 2)) mixed.journal >half.journal
 expect 3 "the journal breaks off" "$berth" replay half.journal
@@ -58,7 +58,7 @@ cp mixed.journal damaged.journal
 printf '\377\377\377\377' | dd of=damaged.journal bs=1 seek=$((bytes / 3)) conv=notrunc 2>/dev/null
 expect 3 "at byte" "$berth" replay damaged.journal
 
-# A simulation that is killed leaves what it has recorded until then: at the latest what a copy of the journal held before.
+# After SIGKILL the journal has at least what a copy made before has.
 played() {
 	"$berth" replay "$1" -o json 2>err | sed -n 's/.*"decisions": \([0-9]*\).*/\1/p'
 }
@@ -82,7 +82,7 @@ for threads in 0 2; do
 	[ "$(played killed.journal)" -ge "$decided" ] || fail "killed, --threads $threads: fewer than $decided decisions are recorded: $(cat out)"
 done
 
-# Decisions of another seed are not these.
+# Another seed makes other decisions.
 "$berth" simulate -q mixed.json --seed 8 --journal eight.journal >out 2>err || fail "$(cat err)"
 cmp -s mixed.journal eight.journal && fail "the seed does not matter"
 finish

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What simulate says: numbers that agree with the decisions, in every format; the table of every node for one pod; colours.
+# simulate's report: numbers agree with the decisions, in every format; the table of node verdicts for a pod; colours.
 . "$(dirname "$0")/common.sh" "$@"
 
 cat >cluster.yaml <<'YAML'
@@ -90,7 +90,7 @@ for format in json yaml csv; do
 	"$berth" simulate cluster.yaml --explain default/fits -o $format | grep -q 'chosen' || fail "-o $format marks no node"
 done
 
-# Every attempt, what was promised, and those that had to leave.
+# Every attempt, with nominations and victims.
 cat >evict.yaml <<'YAML'
 {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "1", memory: 8Gi, pods: "10"}}}
 ---
@@ -121,7 +121,7 @@ for threads in 0 1; do
 	line "default/leaving * ignored the pod is being deleted"
 done
 
-# A name that nobody has is an error, and the nearest one is named.
+# An unknown name is an error that suggests the nearest one.
 expect 3 "--explain default/fitz: there is no such pod; did you mean default/fits?" "$berth" simulate cluster.yaml --explain default/fitz --decisions never
 [ ! -e never ] && [ ! -s out ] || fail "a run for a pod that is not there"
 expect 3 "--explain large: there is no such pod; did you mean default/large?" "$berth" simulate -q cluster.yaml --explain large
@@ -130,7 +130,7 @@ for typed in other/large pod/large /large larg x/larg default/LARGE; do
 done
 expect 3 "--explain elsewhere/something-else: there is no such pod; write NAMESPACE/NAME" "$berth" simulate cluster.yaml --explain elsewhere/something-else
 
-# Formats: each says the same, and what is JSON or YAML can be read again by berth, which then misses a kind.
+# Formats have the same content; JSON and YAML can be parsed again, by berth as an object without a kind.
 for format in json yaml; do
 	"$berth" simulate cluster.yaml --explain default/fits -o $format >report.$format || fail "-o $format"
 	expect 3 "the object has no kind; add apiVersion and kind" "$berth" simulate report.$format
@@ -143,14 +143,14 @@ grep -qx '  not_placed: 1' report.yaml || fail "other numbers in YAML"
 "$berth" simulate cluster.yaml -o csv >report.csv || fail "-o csv"
 grep -qx ',schema,berth.simulation/v1' report.csv || fail "no schema in CSV"
 grep -qx 'pods,not_placed,1' report.csv || fail "other numbers in CSV"
-# A section's rows have as many fields as its head; quoted fields may hold commas.
+# The rows of a section have as many fields as its header; quoted fields may contain commas.
 sed 's/"[^"]*"/q/g' report.csv | awk -F, '/^section,/ { n = NF } NF && NF != n { print; wrong = 1 } END { exit wrong }' >err ||
 	fail "CSV: $(cat err)"
 if command -v python3 >/dev/null; then
 	python3 -c 'import json; json.load(open("report.json")); [json.loads(line) for line in open("log")]' || fail "not JSON"
 fi
 
-# Colours: never into a file, unless asked for; NO_COLOR rules auto only.
+# Colours: not in files, unless requested; NO_COLOR affects only auto.
 escape=$(printf '\033')
 "$berth" simulate cluster.yaml | grep -q "$escape" && fail "colours in a pipe"
 "$berth" simulate cluster.yaml --color=never | grep -q "$escape" && fail "colours with --color=never"
@@ -158,7 +158,7 @@ escape=$(printf '\033')
 NO_COLOR=1 "$berth" simulate cluster.yaml --color=always | grep -q "$escape" || fail "NO_COLOR beats --color=always"
 "$berth" simulate cluster.yaml --color=always -o json | grep -q "$escape" && fail "colours in JSON"
 expect 2 "--color is one of auto|always|never, not 'some'" "$berth" simulate --color=some
-# What programs read has every row; a table says how many it leaves out, and --all shows them.
+# Machine-readable formats have every row; a table counts its omitted rows, and --all shows them.
 {
 	echo '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"4","pods":"200"}}}'
 	for i in $(seq 100 129); do
@@ -184,7 +184,7 @@ grep -qE '^more groups of pending pods, not shown \(--all shows them\) +18$' out
 expect 0 "default/p100" "$berth" simulate many.json --all
 grep -q 'not shown' out && fail "--all leaves rows out: $(cat out)"
 
-# Fragmentation is what blocks pods that nothing else keeps out: not a missing claim, not a selector, not a taint.
+# Blocked by fragmentation: only pods without another obstacle, such as a missing claim, a selector or a taint.
 cat >pieces.yaml <<'YAML'
 {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "2", memory: 8Gi, pods: "10"}}}
 ---

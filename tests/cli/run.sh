@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth run where there is no API server: its version, what is wrong with a command line, and files that cannot be written.
+# berth run without an API server: version, invalid command lines, and files that cannot be written.
 . "$(dirname "$0")/common.sh" "$@"
 
 cat >none.kubeconfig <<'YAML'
@@ -16,7 +16,7 @@ expect 0 "Kubernetes v1.36." "$berth" run --version --kubernetes-version=1.36
 expect 2 "Try 'berth run --help'" "$berth" run --no-such-flag
 expect 3 "missing.kubeconfig: No such file or directory" "$berth" run --kubeconfig=missing.kubeconfig
 
-# Who cannot serve ends with the reason, however far its other parts have come.
+# If the endpoint cannot listen, the process exits with the reason, whatever the state of its other parts.
 for attempt in 1 2 3 4 5 6 7 8 9 10; do
 	expect 3 "missing: No such file or directory; see --tls-cert-file and --tls-private-key-file" \
 		"$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --tls-cert-file=missing --tls-private-key-file=missing
@@ -25,7 +25,7 @@ expect 2 "--bind-address is an IP address, such as 0.0.0.0 or ::, not 'nonsense'
 expect 2 "Cipher suite 'FOO' not supported or doesn't exist; --tls-cipher-suites takes TLS_" "$berth" run --tls-cipher-suites=FOO
 expect 2 "--leader-elect-resource-name is required where --leader-elect is on, not ''" \
 	"$berth" run --kubeconfig=none.kubeconfig --leader-elect-resource-name=
-# A flag of 0 is not the default, and is written as upstream writes it.
+# A flag of 0 differs from the default, and is printed as upstream prints it.
 "$berth" run --kube-api-qps=0 --write-config-to=- >written.yaml || fail "--kube-api-qps=0 is refused"
 grep -qF '"burst":100' written.yaml || fail "--kube-api-qps=0 takes the burst away"
 grep -qF '"qps":0}' written.yaml || fail "--kube-api-qps=0 is taken for the default"
@@ -47,7 +47,7 @@ expect 3 "--authentication-kubeconfig: missing: No such file" \
 expect 3 "leaderElection: renewDeadline must be greater than retryPeriod*JitterFactor; see --leader-elect-lease-duration" \
 	"$berth" run --kubeconfig=none.kubeconfig --leader-elect-retry-period=20s
 
-# What a configuration says and nobody hears is named.
+# Ignored settings of a configuration are reported.
 cat >scheduler.yaml <<'YAML'
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -63,14 +63,14 @@ expect 3 "missing.kubeconfig: No such file" \
 expect 3 "Failed" "$berth" run --kubeconfig=missing.kubeconfig
 grep -qF "Configuration has no effect" err && fail "something of the defaults is said to have no effect"
 
-# No file gets the number of a closed standard error: the log would go into it.
+# No file gets the descriptor of a closed standard error: the log would be written to it.
 "$berth" run --kubeconfig=missing.kubeconfig --journal=run.journal 2>&-
 grep -qaF "Failed" run.journal && fail "the log is in the journal"
 "$berth" simulate --quiet --decisions decisions.jsonl >&-
 [ $? = 4 ] || fail "a closed standard output is no error"
 grep -qv '^{' decisions.jsonl && fail "the report is in the log of decisions"
 
-# A journal for which there is no room is reported at once, and the scheduler continues until it is stopped.
+# A journal on a full disk is reported immediately, and the scheduler continues.
 mkfifo log
 "$berth" run --kubeconfig=none.kubeconfig --secure-port=0 --leader-elect=false --journal=/dev/full 2>log &
 pid=$!
@@ -88,10 +88,10 @@ done <log
 wait $pid
 [ $? = 0 ] || fail "who cannot write its journal does not end well"
 [ $said = yes ] || fail "nothing is said of a journal that cannot be written"
-# ps shows what was started.
+# ps shows the program's name.
 [ "$name" = "berth run" ] || fail "the process is called '$name'"
 case $shown in "$berth run --kubeconfig="*) ;; *) fail "ps shows '$shown'" ;; esac
-# It drops the rights that it does not need, and reports those that it cannot drop.
+# It drops privileges that it does not need, and reports those that it cannot drop.
 sandbox_of() {
 	mkfifo sandbox.log
 	"$berth" run --kubeconfig="$1" --secure-port=0 --leader-elect=false --sandbox="$2" -v 1 2>sandbox.log &
@@ -120,7 +120,7 @@ fi
 rm sandbox.lines
 sandbox_of none.kubeconfig off
 grep -qF "Sandboxed" sandbox.lines && fail "is sandboxed although it is off"
-# What a container has taken from the test stays taken.
+# Privileges that a container has dropped stay dropped.
 grep -E "^(NoNewPrivs|Seccomp):" /proc/self/status >own.status
 cmp -s own.status sandbox.status || fail "is limited although it is off: $(cat sandbox.status)"
 expect 2 "--sandbox" "$berth" run --kubeconfig=none.kubeconfig --sandbox=maybe

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The main job: every way of giving the same objects leads to the same decisions, and decisions repeat.
+# berth simulate: the same objects give the same decisions in every form of input, and decisions are repeatable.
 . "$(dirname "$0")/common.sh" "$@"
 
 # simulate LOG ARGUMENT...: the decisions go to LOG.
@@ -19,7 +19,7 @@ shape="--nodes 40 --pods 600 --profile everyday,ports,gates --bound 0.3 --signat
 simulate want all.json
 [ "$(grep -c '"node":"' want)" -gt 300 ] || fail "too few decisions: $(wc -l <want)"
 
-# Formats, packing, standard input, folders.
+# Formats, compression, standard input, folders.
 simulate got all.yaml
 same got YAML
 simulate got -f all.json
@@ -46,7 +46,7 @@ fi
 "$berth" generate $shape 2>err | "$berth" simulate --quiet --decisions got - >out || fail "generate | simulate"
 same got "generate | simulate"
 [ ! -s err ] || fail "generate into a pipe says: $(cat err)"
-# One object a line becomes one document a line, Lists of one kind, and files in folders.
+# The objects as one document per line, as Lists of one kind, and as files in folders.
 grep '^{"apiVersion":"[^"]*","kind":"[A-Z][A-Za-z]*","metadata"' all.json | sed 's/,$//' >lines.json
 [ "$(grep -c '"kind":"Pod"' lines.json)" = 600 ] || fail "cannot take the list apart"
 simulate got lines.json
@@ -63,7 +63,7 @@ for kind in Node Pod Namespace PriorityClass; do
 done
 simulate got list-*.json
 same got "Lists inside Lists"
-# Files of a folder come in the order of their names.
+# Files of a folder are read in the order of their names.
 mkdir -p folder/more
 mv list-Namespace.json list-Node.json folder
 mv list-Pod.json folder/more
@@ -72,7 +72,7 @@ mv list-PriorityClass.json.gz folder/more
 echo "not an object" >folder/README.txt
 simulate got folder
 same got "a folder"
-# What kubectl adds is stepped over.
+# Fields that kubectl adds are ignored.
 sed 's/"metadata":{/"metadata":{"managedFields":[{"manager":"kubectl","fieldsV1":{"f:a":{".":{}}}}],"selfLink":"",/' lines.json >fields.json
 simulate got fields.json
 same got managedFields
@@ -99,7 +99,7 @@ cmp -s one.counts two.counts || fail "another seed, other counts: $(cat one.coun
 grep -qE '^  placed +40$' one.counts || fail "not 40 placed: $(cat one.counts)"
 [ "$(grep -c '"node":null,"message":"0/20 nodes are available: 20 Insufficient cpu' one)" = 10 ] || fail "not 10 refused: $(tail -1 one)"
 
-# Workloads: what is there already is not made again.
+# Workloads: existing pods are not created again.
 cat >dump.yaml <<'YAML'
 apiVersion: v1
 kind: Node
@@ -155,7 +155,7 @@ made 1 pods.yaml replicas.yaml dump.yaml
 grep -q "created from workloads" out && fail "--no-expand makes pods"
 grep -qE '^  placed +0$' out || fail "--no-expand places pods: $(cat out)"
 
-# Traces: as objects and without times they are the same.
+# Traces: the same decisions as objects, and without times.
 printf 'sn,cpu_milli,memory_mib,gpu,model\nn1,32000,262144,2,P100\nn2,32000,262144,0,\n' >nodes.csv
 {
 	echo 'name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time'
@@ -182,7 +182,7 @@ simulate got $trace --until 5
 expect 1 "not placed" "$berth" simulate --fail-on-unplaced equal.json
 expect 0 "not placed" "$berth" simulate --fail-on-unplaced dump.yaml
 
-# Nodes are sampled when that is asked for; fewer than a hundred are always looked at all.
+# Sampling on request; with fewer than a hundred nodes all are examined.
 "$berth" generate --nodes 400 --pods 300 --profile everyday --seed 8 >many.json
 simulate want many.json
 simulate got many.json --node-sampling all
@@ -190,7 +190,7 @@ same got "--node-sampling all"
 simulate sampled many.json --node-sampling upstream
 cmp -s want sampled && fail "sampling changes nothing"
 printf '%s\n' 'apiVersion: kubescheduler.config.k8s.io/v1' 'kind: KubeSchedulerConfiguration' \
-	'percentageOfNodesToScore: 47' >sampling.yaml # what the adaptive one comes to for 400 nodes
+	'percentageOfNodesToScore: 47' >sampling.yaml # the adaptive percentage for 400 nodes
 simulate got many.json --config sampling.yaml
 cmp -s got sampled || fail "a percentage is not what the adaptive one comes to"
 simulate got many.json --config sampling.yaml --node-sampling all
@@ -199,7 +199,7 @@ expect 2 "--node-sampling is one of configured|all|upstream, not 'some'" "$berth
 simulate want all.json
 simulate got all.json --node-sampling upstream
 same got "40 nodes are too few for samples"
-# Without nodes kube-scheduler tries again and again by backoff alone; a simulation ends, but with --until it goes on until then.
+# Without nodes kube-scheduler retries after each backoff; a simulation ends, but with --until it continues until then.
 cat >alone.yaml <<'END'
 apiVersion: v1
 kind: Pod
@@ -211,7 +211,7 @@ expect 0 "no nodes available to schedule pods" timeout 20 "$berth" simulate alon
 expect 0 "backoff" timeout 20 "$berth" simulate alone.yaml --until 1m --decisions log
 [ "$(wc -l <log)" -ge 7 ] || fail "without nodes, --until: only $(wc -l <log) attempts"
 
-# So it is with pods that meet an error in every cycle.
+# The same for pods whose every cycle ends in an error.
 cat >broken.yaml <<'END'
 apiVersion: v1
 kind: Node

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What berth shows on a terminal: the live picture, that the terminal is restored, and colours. Skipped where no terminal can be made.
+# Terminal output: the live screen, restoring the terminal, colours. Skipped where no terminal can be made.
 . "$(dirname "$0")/common.sh" "$@"
 samples=$(dirname "$0")/../../tools/samples
 samples=$(realpath "$samples")
@@ -8,16 +8,16 @@ if ! script -qec true /dev/null >/dev/null 2>err </dev/null; then
 	exit 77
 fi
 
-# ---- the live picture ----
-# Each picture has a tmux server of its own: one that ends may still take the next one's session.
-# Its commands go by a shell that is one, whatever the user's is.
+# ---- the live screen ----
+# Each screen has its own tmux server: a server that is ending may still accept the next session.
+# Its commands run in /bin/sh, whatever the user's shell is.
 server=first
 export SHELL=/bin/sh
 tm() {
 	tmux -S "$folder/$server" -f /dev/null "$@"
 }
 
-# reaches WHAT COMMAND...: the command succeeds at last. The test's own limit is the only one: a busy machine may be slow.
+# reaches WHAT COMMAND...: waits until the command succeeds. Only the test's timeout limits it: a busy machine may be slow.
 reaches() {
 	local what=$1
 	shift
@@ -46,14 +46,14 @@ shows '^queue +active [0-9]+   backoff ' || fail "no queue: $(tm capture-pane -p
 shows '^decide( +[0-9.]+ [num]?s){5} +[0-9]+$' || fail "no latencies: $(tm capture-pane -p)"
 is alternate_on 1 || fail "the picture is not on the alternate screen"
 
-# Another size: the picture follows it.
+# The screen follows the terminal's size.
 tm resize-window -x 40 -y 8
 reaches "the narrow picture" shows '^queue +active [0-9]+   backoff [0-9]+$'
 tm capture-pane -p | head -1 | grep -q '^berth  placing' || fail "narrow: the head is not first: $(tm capture-pane -p)"
 tm resize-window -x 100 -y 30
 reaches "the wide picture" shows '^pods +assumed [0-9]+ +scheduled [0-9]+ +placed [0-9]+ +nodes'
 
-# Stopped, the terminal is the shell's; continued, the picture is back.
+# SIGTSTP restores the terminal; SIGCONT shows the screen again.
 tm send-keys C-z
 reaches "the shell while it is stopped" shows 'Stopped'
 is alternate_on 0 || fail "stopped: still on the alternate screen"
@@ -61,7 +61,7 @@ is cursor_flag 1 || fail "stopped: the cursor is hidden"
 tm send-keys "fg" Enter
 reaches "the picture after fg" is alternate_on 1
 
-# SIGINT: the terminal is as before, and the report is whole.
+# SIGINT: the terminal is restored, and the report is complete.
 tm send-keys C-c
 reaches "the shell after SIGINT" is alternate_on 0
 tm send-keys 'echo ended=$?' Enter
@@ -71,7 +71,7 @@ is cursor_flag 1 || fail "after SIGINT: the cursor is hidden"
 [ "$(tail -n 1 report)" = "}" ] || fail "the report is not closed: $(tail -n 3 report)"
 grep -q '"stage": "decide"' report || fail "--live does not imply --stats"
 
-# A deadly signal: the terminal comes back all the same.
+# A fatal signal: the terminal is restored, too.
 tm send-keys "clear; $command" Enter
 reaches "the picture once more" is alternate_on 1
 kill -ABRT "$(cat pid)"
@@ -82,7 +82,7 @@ is alternate_on 0 || fail "after SIGABRT: still on the alternate screen"
 is cursor_flag 1 || fail "after SIGABRT: the cursor is hidden"
 tm kill-server
 
-# ---- the live picture of a run with threads ----
+# ---- the live screen of a run with threads ----
 server=second
 tm new-session -d -x 110 -y 40 "$berth simulate --live --threads 2 --until 1h --speed 1 $samples >report"
 has_threads() {

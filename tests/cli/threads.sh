@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth simulate --threads: the stages as threads decide, say and record what one thread does; and they are seen at work.
+# berth simulate --threads: decisions, output and journal equal those of one thread; the threads' work is shown.
 . "$(dirname "$0")/common.sh" "$@"
 here=$(realpath "$(dirname "$0")")
 samples=$(realpath "$here/../../tools/samples")
@@ -32,7 +32,7 @@ equal gang "$here/gang.yaml" --kubernetes-version 1.36 --feature-gates GenericWo
 "$berth" generate --nodes 60 --pods 3000 --signatures 60 --profile mixed -o json >mixed.json
 equal mixed mixed.json
 
-# A trace: pods come and go, many at the same second, some after they have been evicted or before they fit.
+# A trace: pods arrive and leave, many in the same second, some after their eviction or before they fit.
 echo "sn,cpu_milli,memory_mib,gpu,model" >nodes.csv
 seq 1 12 | sed 's/.*/n&,16000,65536,2,V100M16/' >>nodes.csv
 echo "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time" >pods.csv
@@ -41,7 +41,7 @@ equal trace --trace openb --nodes nodes.csv --pods pods.csv
 equal trace_until --trace openb --nodes nodes.csv --pods pods.csv --until 90
 equal still --trace openb --nodes nodes.csv --pods pods.csv --no-time
 
-# What is wrong with the input is said once, by whichever thread finds it.
+# Each error in the input is reported once, by whichever thread finds it.
 printf '%s\n' '{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "4", pods: "9"}}}' '---' \
 	'{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "9", pods: "9"}}}' '---' \
 	'{apiVersion: v1, kind: Pod, metadata: {namespace: a, name: p}, spec: {nodeName: gone}}' '---' \
@@ -53,7 +53,7 @@ done
 cmp -s err.0 err.2 || fail "with threads other complaints: $(diff err.0 err.2)"
 expect 3 "duplicate node ignored" "$berth" simulate -q --strict --threads 2 twice.yaml
 
-# ---- seen at work ----
+# ---- live view ----
 "$berth" simulate -q --stats --threads 2 --workers 2 "$samples" -o json >stats || fail "--stats fails"
 for stage in ingest publish apply wait decide hand_over bind; do
 	grep -q "\"stage\": \"$stage\"" stats || fail "stage $stage is not measured: $(cat stats)"

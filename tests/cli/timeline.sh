@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Virtual time: when preempted pods are gone and their preemptor is placed, backoff, the five-minute flush, where a simulation ends, --until, --speed.
+# Virtual time: the end of preempted pods and the placement of their preemptor, backoff, the five-minute flush, the end of a simulation, --until, --speed.
 . "$(dirname "$0")/common.sh" "$@"
 
-# simulate ARGUMENT...: the report goes to report, the decisions to log, what an API server sees to events.
+# simulate ARGUMENT...: the report goes to report, the decisions to log, the API calls to events.
 simulate() {
 	"$berth" simulate --quiet -o json --decisions log --events events "$@" >report 2>err || fail "simulate $* ended with $?: $(head -3 err)"
 }
@@ -61,7 +61,7 @@ cmp -s log first && cmp -s events first.events || fail "the same input and seed 
 grep -vE '_per_s|_s": [0-9]+\.[0-9]{4}' report >got
 grep -vE '_per_s|_s": [0-9]+\.[0-9]{4}' first.report | cmp -s - got || fail "the same input and seed give another report"
 
-# When nobody is to be decided in between, the others have their turns behind the preemptor.
+# If no pod is ready in between, the others are scheduled after the preemptor.
 simulate preempt.yaml --preemption wait
 says virtual_s 45
 at 52 high
@@ -93,7 +93,7 @@ simulate preempt.yaml --until 1h30m
 says virtual_s 5400
 says wait_max_s 45.000
 
-# Grace periods: none is at once, below zero is a second, a day is a day.
+# Grace periods: 0 ends immediately, a negative one counts as a second, a day is a day.
 for grace in 0:07 -1:08 30:37; do
 	sed "s/terminationGracePeriodSeconds: [0-9]*/terminationGracePeriodSeconds: ${grace%:*}/" preempt.yaml >graces.yaml
 	simulate graces.yaml
@@ -107,7 +107,7 @@ sed "s/terminationGracePeriodSeconds: 45/terminationGracePeriodSeconds: 90000000
 simulate graces.yaml --until 1h
 says placed 0
 
-# A pod that is being deleted already is gone at its deletionTimestamp, or 30 s after the beginning when that has passed.
+# A terminating pod ends at its deletionTimestamp, or 30 s after the start if that has passed.
 for deletion in 2026-01-01T00:00:20Z:20 2025-12-31T00:00:00Z:37; do
 	cat >deleted.yaml <<YAML
 {apiVersion: v1, kind: Node, metadata: {name: n1, creationTimestamp: "2026-01-01T00:00:07Z"}, status: {allocatable: {cpu: "1", pods: "10"}}}
@@ -121,14 +121,14 @@ YAML
 	says evicted 0
 done
 
-# A pod that is refused again and again: its place, its plugin; time does not pass for it alone.
+# A pod that is refused repeatedly: its queue and plugin; time does not advance for it alone.
 sed '/name: high/,+1d' preempt.yaml >low.yaml
 simulate low.yaml
 says virtual_s 0
 says place '"unschedulable"'
 says plugins '"NodeResourcesFit"'
 says attempts_max 1
-# With --until it is let back at the full 30 s behind five minutes, 330, 660 and 990 s; and it waits for nothing else.
+# With --until it is requeued at the first multiple of 30 s after five minutes: at 330, 660 and 990 s.
 simulate low.yaml --until 1000
 says virtual_s 1000
 says flushed 3
@@ -136,7 +136,7 @@ says attempts_max 4
 says attempts_3_to_5 1
 simulate low.yaml --until 329
 says flushed 0
-# The end of another pod is something to come: the flush counts, when something has changed since the refusal.
+# The end of another pod is a future event: the flush requeues if something has changed since the refusal.
 cat >later.yaml <<'YAML'
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: a, deletionTimestamp: "2026-01-01T00:00:10Z"}, spec: {nodeName: n1, containers: [{name: c}]}}
@@ -150,7 +150,7 @@ says woken 1
 says flushed 2
 says attempts_max 4
 
-# Backoff: a pod that is woken in its backoff is tried at once when no other waits, and not before its time when the gate is off.
+# Backoff: a pod requeued during its backoff is tried immediately if no other is active; with the gate off after its backoff.
 cat >backoff.yaml <<'YAML'
 {apiVersion: v1, kind: Node, metadata: {name: n1, creationTimestamp: "2026-01-01T00:00:00Z"}, status: {allocatable: {cpu: "1", pods: "10"}}}
 ---
@@ -166,7 +166,7 @@ at 02 high
 says backoffs 1
 says virtual_s 2
 
-# A claim that waits for its first consumer is bound with it, and the next pod with the same claim follows.
+# A WaitForFirstConsumer claim is bound with its first pod, and the next pod with the same claim follows.
 for i in 1 2 3; do
 	cat <<YAML
 ---
@@ -195,7 +195,7 @@ simulate claim.yaml
 says placed 3
 [ "$(sed -E 's/.*"node":"(.*)"}/\1/' log | sort -u | wc -l)" = 1 ] || fail "pods with one claim are on several nodes: $(cat log)"
 
-# --speed lets time pass, and ends with the report when interrupted; both can be odd.
+# --speed advances time, and prints the report when interrupted; fractional values.
 start=$(date +%s%N)
 simulate preempt.yaml --speed 90
 [ $((($(date +%s%N) - start) / 1000000)) -ge 500 ] || fail "45 s at 90 in a second took less than half a second"
@@ -227,13 +227,13 @@ for odd in "" x -1 1x inf nan 0x10 1e400; do
 done
 expect 0 "virtual time" "$berth" simulate preempt.yaml --speed 0
 
-# Years at both ends of what a time can be.
+# The first and the last years of the range of time.
 for year in 1969 2261 9999; do
 	sed "s/2026-01-01T00:00:07Z/$year-06-01T00:00:00Z/" preempt.yaml >years.yaml
 	simulate years.yaml
 	says virtual_s 45
 done
-# Where nothing has a creationTimestamp time begins when the last deletion was asked for, and not in 1970.
+# Without any creationTimestamp time begins at the last deletionTimestamp, not in 1970.
 cat >going.yaml <<'YAML'
 {apiVersion: v1, kind: Node, metadata: {name: node-1}, status: {allocatable: {cpu: 1, memory: 8Gi, pods: 20}}}
 ---

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth topology: the plan for machines that are described, in every format; what is refused, and why.
+# berth topology: the plan for described machines, in every format; rejected input with reasons.
 . "$(dirname "$0")/common.sh" "$@"
 unset HWLOC_XMLFILE
 export HWLOC_SYNTHETIC='pack:2 [numa] core:2 pu:2'
@@ -9,7 +9,7 @@ line() {
 	sed 's/  */ /g; s/ $//' out | grep -qxF -- "$1" || fail "no line '$1' in: $(cat out)"
 }
 
-# says TEXT ARGUMENT...: berth topology with these arguments reports as JSON that, written without blanks, holds the text.
+# says TEXT ARGUMENT...: the JSON of berth topology with these arguments, without blanks, contains the text.
 says() {
 	local text=$1
 	shift
@@ -41,7 +41,7 @@ says '"inline":true,"workers":1,"ingestion":0,"binders":0' --cpus 6-7
 says '[{"thread":"schedule","cpu":null,"core":null,"numa_node":null,"core_kind":null,"pinned":false}]' --cpus 6-7
 says '"inline":false,"workers":1,"ingestion":2' --workers 1 --ingestion 2
 
-# What is wrong is said with the reason and the remedy.
+# Errors have reason and remedy.
 expect 2 'CPU list "0-9": CPU 8 is not on this machine, which has 0-7; leave it out' "$berth" topology --cpus 0-9
 expect 2 'CPU list "x": not understood from "x" on; write numbers and ranges such as 0-3,8' "$berth" topology --cpus x
 expect 2 "64" "$berth" topology --workers 65
@@ -49,7 +49,7 @@ expect 2 "1024" "$berth" topology --ingestion 1025
 HWLOC_SYNTHETIC=nonsense expect 3 "HWLOC_SYNTHETIC is no description that hwloc can read: nonsense; write it like" "$berth" topology
 HWLOC_XMLFILE=nowhere.xml expect 3 "HWLOC_XMLFILE is no topology that hwloc can read: nowhere.xml" "$berth" topology
 
-# This machine, bound to one of its CPUs: one thread runs everything, and no other CPU may be asked for.
+# This machine, restricted to one CPU: one thread runs everything, and other CPUs are rejected.
 unset HWLOC_SYNTHETIC
 says '"simulated":false'
 if command -v taskset >/dev/null; then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A tree of groups: it waits until it is whole, is placed as one or not at all, preempts, and its victims hear of its root.
+# A tree of groups: waits until it is complete, is placed as a whole or not at all, and preempts; its victims' events name the root.
 . "$(dirname "$0")/common.sh" "$@"
 gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true
 

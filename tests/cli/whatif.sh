@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth whatif: drains against berth simulate of the drained cluster, that questions do not disturb each other, budgets, and what is refused.
+# berth whatif: drains compared with berth simulate of the drained cluster; independence of questions; budgets; rejected input.
 . "$(dirname "$0")/common.sh" "$@"
 
-# bound CLUSTER DECISIONS OUT: the cluster with its pods where they were placed, each with a ReplicaSet as its controller.
+# bound CLUSTER DECISIONS OUT: the cluster with its pods on their nodes, each controlled by a ReplicaSet.
 bound() {
 	python3 - "$@" <<'END'
 import json, sys
@@ -49,7 +49,7 @@ END
 # Brute force: simulate places as many of the pods of a drained node. Equal pods: how many fit does not depend on their order, which
 # is another one, as simulate takes pods that are known to fit nowhere last.
 for seed in 1 2; do
-	# A tenth of the nodes is missing, so that the cluster is full.
+	# Without a tenth of the nodes the cluster is full.
 	"$berth" generate --nodes 30 --pods 2000 --signatures 1 --seed $seed |
 		awk '!/"kind":"Node"/ || ++n % 10' >pending.json
 	"$berth" simulate -q pending.json --decisions decisions.jsonl >/dev/null || fail "simulate"

@@ -134,7 +134,7 @@ def scale(c):
 		beside = {}
 		for p in have:
 			beside[p["spec"].get("nodeName")] = beside.get(p["spec"].get("nodeName"), 0) + 1
-		# Newest first, then by the number beside it, then those that wait: sorts are stable.
+		# Newest first, then by the adjacent number, then pending ones: sorts are stable.
 		have.sort(key=lambda p: p["metadata"]["creationTimestamp"], reverse=True)
 		have.sort(key=lambda p: -beside[p["spec"].get("nodeName")])
 		have.sort(key=lambda p: "nodeName" in p["spec"])
@@ -216,7 +216,7 @@ def set_cordon(c):
 
 first = [set_label, set_taint, set_allocatable, set_cordon]
 any_time = [drain, lose, lose_deleted, add, scale, delete_workload, delete_pod, apply]
-# Every kind alone, and then some together; those that depend on which pod is where come first.
+# Every kind alone, then several together; those that depend on pods' nodes come first.
 plans = [[kind] for kind in first + any_time for _ in range(2)]
 plans += [[rng.choice(any_time) for _ in range(rng.randint(2, 3))] for _ in range(8)]
 plans += [[rng.choice([set_taint, set_cordon]), rng.choice([add, apply])] for _ in range(2)]
@@ -241,7 +241,7 @@ for plan in plans:
 		sys.exit("%s: berth whatif has %d pods that wait, and berth simulate %d: %s" % (options, waits, c.waiting(), {k: row[k] for k in row if k not in ("pods", "utilization")}))
 	asked += 1
 	told += waits > 0
-# Not all answers are trivial.
+# Some answers are not trivial.
 print(asked, "questions,", told, "of them with pods that wait")
 assert asked >= 20 and 5 <= told, (asked, told)
 END

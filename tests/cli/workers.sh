@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# berth simulate --workers, --batch, --cpus: the decisions are those of one thread; what cannot be had is said.
+# berth simulate --workers, --batch, --cpus: decisions equal those of one thread; unavailable CPUs are reported.
 . "$(dirname "$0")/common.sh" "$@"
 
 expect 2 "CPU 4095 is not on this machine" "$berth" simulate -q --workers 2 --cpus 4095

@@ -11,7 +11,7 @@ skip() {
 	exit 77
 }
 
-# debugger OPTIONS...: gdb without what a person has set.
+# debugger OPTIONS...: gdb without the user's settings.
 debugger() {
 	gdb -nx -batch -iex 'set auto-load no' -iex 'set debuginfod enabled off' "$@"
 }

@@ -22,7 +22,7 @@ for seed in 1 2 3; do
 	same roomy.yaml "$seed"
 done
 
-# Full nodes, and pods of all priorities that want to get in: they preempt, wait, and are refused.
+# Full nodes, and pending pods of all priorities: they preempt, wait, and are refused.
 for node in $(seq 10); do
 	echo "{apiVersion: v1, kind: Node, metadata: {name: n$node}, status: {allocatable: {cpu: '4', memory: 8Gi, pods: '20'}}}"
 	echo ---

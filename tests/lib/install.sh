@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What cmake --install leaves can be built against with pkg-config alone, as C and as C++, with either library, also when it
+# The installed library can be used with pkg-config alone, from C and C++, static and shared, also when it
 # has been moved: $1 the build, $2 an empty folder, $3 the project, $4 the C compiler, $5 the C++ compiler, $6 flags of a sanitizer.
 . "$(dirname "$0")/../cli/common.sh"
 build=$1 source=$3 cc=$4 cxx=$5 sanitize=${6:-}

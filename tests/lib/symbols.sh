@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What libberth shows is what engine/berth.h declares: $1 libberth.so, $2 libberth.a, $3 the header.
+# libberth exports exactly what engine/berth.h declares: $1 libberth.so, $2 libberth.a, $3 the header.
 set -eu
 shared=$1 static=$2 header=$3
 folder=$(mktemp -d)

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every metric and label value that an alert of tools/deploy asks for is one that berth writes, and every page that its text
-# sends somebody to is served. $1: another file of alerts.
+# berth exports every metric and label value that an alert of tools/deploy queries, and serves every page that its text
+# refers to. $1: another file of alerts.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 alerts=${1:-$root/tools/deploy/alerts.yaml}
 bad=0
 
-# Says what is wrong unless the sources of berth run have the text in quotation marks.
+# Reports an error unless the sources of berth run have the text in quotation marks.
 written() {
 	grep -rqF "\"$2\"" "$root/tools/cluster" "$root/engine" --include='*.c' --include='*.h' && return
 	echo "${alerts##*/}: there is no $1 $2"
@@ -28,7 +28,7 @@ done
 for page in $(grep -oE '/debug/[a-z]+' "$alerts" | sort -u); do
 	written page "$page"
 done
-# Of a counter its increase is asked for: it never falls.
+# Alerts use the increase of a counter: it never falls.
 if echo "$exprs" | grep '_total' | grep -vE '^(increase|rate)\('; then
 	echo "${alerts##*/}: an alert takes a counter as it is"
 	bad=1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every test that tests/failures.md names is one: of ctest in the build folder $1, or a function of a test. Of conformance the
+# Every test that tests/failures.md names exists: in ctest of the build folder $1, or as a function of a test. In conformance the
 # release is left out: conformance/dra is conformance/1.36/dra.
 set -eu
 tests=$(cd "$(dirname "$0")/.." && pwd)

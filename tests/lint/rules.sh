@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Shows every rule of the lint red once: each sample is a small tree in which exactly one rule is broken.
-# $1 is a folder in which the script makes one of its own; nothing else in it is touched. In samples, @ stands for nothing, so that this file itself keeps the rules.
+# Every rule of the lint fails once: each sample is a small tree that breaks exactly one rule.
+# The script works in a new folder inside $1. In samples, @ is removed, so that this file itself keeps the rules.
 set -eu
 lint=$(cd "$(dirname "$0")/../../tools/check" && pwd)/lint
 mkdir -p "$1"
@@ -9,7 +9,7 @@ tree=$(mktemp -d "$1/lint-sample.XXXXXX")
 failed=0
 count=0
 
-# A tree without faults, where look-alikes of faults stand in comments and strings.
+# A tree without faults, with text like faults in comments and strings.
 fresh() {
 	rm -rf "$tree"
 	mkdir -p "$tree/engine/base" "$tree/engine/model" "$tree/engine/flow/config" "$tree/engine/flow/cycle" \
@@ -46,7 +46,7 @@ put() {
 	sed 's/@//g' >"$tree/$1"
 }
 
-# expect RULE OPTIONS...: the lint finds fault with the tree, by this rule and no other.
+# expect RULE OPTIONS...: the lint reports this rule for the tree, and no other.
 expect() {
 	rule=$1
 	shift

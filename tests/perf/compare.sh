@@ -55,14 +55,14 @@ verdict "slower by" fast plain
 verdict "slower by" plain slow
 verdict "no difference that this machine can show" plain same
 verdict "no difference that this machine can show" plain wild
-# Below what is asked for, a difference is none.
+# Differences below the requested threshold do not count.
 verdict "no difference that this machine can show" -l 10 plain slow
 
 expect 1 "no benchmark matches nothing" "$perf/compare" -f nothing plain fast
 expect 1 "is no program" "$perf/compare" plain nowhere
 expect 1 "silent/bin/berth_perf" "$perf/compare" -f suite/ plain silent
 expect 2 "fewer than 6 rounds" "$perf/compare" -n 5 plain fast
-# What cannot be is refused before anything is measured.
+# Invalid arguments are rejected before anything is measured.
 rm -f plain/bin/count
 expect 2 "0 is not above 0" "$perf/compare" -f suite/ -t 0 plain fast
 expect 2 "invalid float value: 'x'" "$perf/compare" -f suite/ -t x plain fast
@@ -77,7 +77,7 @@ expect 1 "has no benchmark of group curves" "$perf/measure" -b plain -g curves -
 expect 1 "is no program" "$perf/measure" -b nowhere -g worst -r results
 [ ! -e plain/bin/count ] || fail "something was measured"
 
-# Figures of a group, beside what they are held against; another group's stay.
+# Figures of a group, beside their comparison; those of another group are kept.
 echo "CMAKE_C_COMPILER:FILEPATH=$(command -v cc)" >plain/CMakeCache.txt
 cp plain/CMakeCache.txt fast/
 "$perf/measure" -b plain -g worst -n 3 -r kept/results >out 2>err
@@ -87,7 +87,7 @@ printf 'nodes,placement/one_signature,5000,1,1,1,1,1\n' >>kept/results/figures.c
 "$perf/measure" -b fast -g worst -n 3 -r kept/results >out 2>err
 grep -q '^nodes,placement/one_signature,5000' kept/results/figures.csv || fail "another group's figures are gone: $(cat kept/results/figures.csv)"
 [ "$(grep -c all_tie kept/results/figures.csv)" = 1 ] || fail "figures are there twice"
-# A gnuplot that finds no figures, and none at all.
+# gnuplot without figures, and no gnuplot.
 mkdir -p fails without
 printf '#!/bin/sh\nexit 1\n' >fails/gnuplot
 chmod +x fails/gnuplot
@@ -95,7 +95,7 @@ ln -s "$(python3 -c "import sys; print(sys.executable)")" without/python3
 expect 1 "nodes.svg was not drawn: its figures are missing" env PATH="$folder/fails:$PATH" "$perf/measure" -d -r results
 expect 1 "gnuplot is missing" env PATH="$folder/without" "$perf/measure" -d -r results
 
-# The interval holds the median with the confidence that it claims; the binomial distribution is the judge.
+# The interval contains the median with the stated confidence, by the binomial distribution.
 python3 - "$perf" <<'END' || fail "median_interval"
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Asks SPIN about a model: check.sh FOLDER MODEL QUESTION...
+# Checks a model with SPIN: check.sh FOLDER MODEL QUESTION...
 # A question is "holds PROPERTY [-DMACRO...]" or "refuted PROPERTY [-DMACRO...]"; a property is the name of an ltl formula
-# (asked under weak fairness), or asserts, or safety: assertions, and nobody waits for ever where it may not end.
-# "refuted" passes when SPIN finds a counterexample of exactly that kind; a search that is cut short never passes.
-# An answer depends on model and question alone, so what has passed in FOLDER is not asked again.
+# (checked under weak fairness), or asserts, or safety: assertions, and no process waits forever where it may not end.
+# "refuted" passes when SPIN finds a counterexample of exactly that kind; an incomplete search never passes.
+# A result depends only on model and question, so passed questions in FOLDER are not checked again.
 set -eu
 root=$1 model=$(realpath "$2")
 shift 2
@@ -26,14 +26,14 @@ fail() {
 	exit 1
 }
 
-# compile FLAGS...: counterexamples are found at once, so for them compiling is what takes time.
+# compile FLAGS...: counterexamples are found at once, so there compiling takes most of the time.
 compile() {
 	optimise=-O1
 	[ "$expected" = holds ] || optimise=-O0
 	gcc -std=gnu99 $optimise -w -DMEMLIM="$megabytes" -DVECTORSZ=2048 "$@" -o pan pan.c
 }
 
-# Runs pan; what it says is in pan.out.
+# Runs pan; its output is in pan.out.
 search() {
 	case $property in
 	safety)

@@ -44,9 +44,9 @@ target_compile_options(bt_flags INTERFACE
 	$<$<BOOL:${BT_VALGRIND}>:-Wno-shadow>)
 include(CheckPIESupported)
 check_pie_supported() # programs are linked as they are compiled: to be loaded anywhere
-# _FORTIFY_SOURCE needs an optimising build, and sanitizers check the same calls better. Level 3 asks for the size of
-# what was allocated: nobody here uses more of it than was asked for (malloc_usable_size).
-# Measured by turns on a loaded machine: placements cost as much as without all this, reading JSON 6 % more. Left out:
+# _FORTIFY_SOURCE needs an optimising build, and sanitizers check the same calls better. Level 3 uses the size of
+# the allocation: our code uses no more than it has requested (malloc_usable_size).
+# Measured alternately on a loaded machine: placements cost as much as without hardening, reading JSON 6 % more. Not used:
 # -ftrivial-auto-var-init=zero, by which placements of one and of ten signatures on 5,000 nodes cost 20 to 27 % more.
 if(BT_SANITIZE STREQUAL "none")
 	set(BT_FORTIFIED $<NOT:$<CONFIG:Debug>>)
@@ -71,7 +71,7 @@ if(BT_LTO)
 	target_compile_options(bt_flags INTERFACE -flto=auto -ffat-lto-objects)
 	target_link_options(bt_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:BT_WHOLE>>>:-fno-lto>)
 endif()
-# Across files gcc takes each size that a ring could have for the one it has, and warns.
+# Across files gcc assumes that a ring may have each of the sizes, and warns.
 set(BT_WHOLE_FLAGS -O3 -flto=auto -Wno-stringop-overflow)
 # Structures of 33 to 256 bytes are set and copied by vectors. gcc's generic choice, one instruction with a repeat
 # prefix, takes some 30 cycles to start.
@@ -150,7 +150,7 @@ function(bt_library name)
 		file(MAKE_DIRECTORY ${include}/${sub})
 		file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${header} ${include}/${folder}/${header} SYMBOLIC)
 		if(header MATCHES "\\.def$")
-			continue() # a table that its includer gives a meaning
+			continue() # a table of macros that the including file defines
 		endif()
 		string(REPLACE "/" "_" stem ${folder}/${header})
 		set(check ${CMAKE_BINARY_DIR}/header_check/${stem}.c)
@@ -190,7 +190,7 @@ add_custom_target(tests_with_threads)
 
 # bt_test(<tier> <name> SOURCES ... LIBS bt libraries [INTERNAL folder of _int.h headers] [ARGS ...] [LABELS ...])
 # A cmocka program. Tests of a module may include its folder's _int.h headers; every test, those of tests/fixtures.
-# LABELS crash: it knows no right answers, and passes if the program comes through hostile input by its own rules.
+# LABELS crash: it has no expected results, and passes if the program survives hostile input with its assertions on.
 function(bt_test tier name)
 	cmake_parse_arguments(A "" "" "SOURCES;LIBS;INTERNAL;ARGS;LABELS" ${ARGN})
 	if(A_UNPARSED_ARGUMENTS)

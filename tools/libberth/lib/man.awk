@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes the manual page libberth(3) of engine/berth.h, and berth_plugin(3) of engine/berth_plugin.h: each comment that stands
+# Makes the manual pages libberth(3) of engine/berth.h, and berth_plugin(3) of engine/berth_plugin.h: each comment
 # before a declaration becomes its section. version: of berth.
 
 function escape(text) {
@@ -50,7 +50,7 @@ function section(title) {
 	}
 }
 
-# A whole declaration: heading, text, code.
+# A declaration: heading, text, code.
 function declare(    i, head) {
 	head = code[1]
 	gsub(/^BERTH_API /, "", code[1])
