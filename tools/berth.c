@@ -108,6 +108,7 @@ static const struct {
 	{"capacity", bt_cmd_capacity},
 	{"check", bt_cmd_check},
 	{"explain", bt_cmd_explain},
+	{"timeline", bt_cmd_timeline},
 	{"whatif", bt_cmd_whatif},
 	{"compare", bt_cmd_compare},
 	{"verdict", bt_cmd_verdict},

@@ -726,6 +726,58 @@ static const struct bt_note explain_notes[] = {
 	{0},
 };
 
+static const struct bt_option timeline_options[] = {
+	FILENAME_OPTION("File or directory with the cluster, or - for standard input, as for berth "
+			"simulate; or a journal of berth simulate or berth run. May be repeated; the same "
+			"as giving PATH as an argument."),
+	{.name = "taint-eviction",
+		.help = "Let NoExecute taints evict pods in virtual time, as the taint eviction controller "
+			"does: at once, or after tolerationSeconds. A journal has its own evictions."},
+	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by. A journal has its own."),
+	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
+	BT_KUBERNETES_VERSION_OPTION,
+	FEATURE_GATES_OPTION(GATES_HELP),
+	NO_EXPAND_OPTION,
+	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
+	REPORT_OPTION,
+	VALIDATE_OPTION,
+	STRICT_OPTION,
+	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	{0},
+};
+
+static const struct bt_example timeline_examples[] = {
+	{"berth timeline cluster.yaml shop/web-7", "What happens to a pod when the cluster is simulated."},
+	{"berth timeline run.journal web-7", "The same from a journal. Without a namespace: default."},
+	{"berth timeline cluster.yaml web-7 -o json | jq '.changes[]'", "How its object changes."},
+	{0},
+};
+
+static const struct bt_exit_text timeline_exits[] = {
+	{BT_EXIT_OK, "The report was written; the pod is on a node."},
+	{BT_EXIT_NO, "The report was written; the pod is pending, gone, or ignored."},
+	USAGE_EXIT,
+	{BT_EXIT_INPUT,
+		"A path cannot be opened or read, the input or the configuration holds nothing usable, a "
+		"journal is damaged or decides differently now, or there is no such pod; with --strict, "
+		"anything is wrong in the input."},
+	WRITING_EXIT,
+	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
+	PIPE_EXIT,
+	{0},
+};
+
+static const struct bt_note timeline_notes[] = {
+	{"SECTIONS",
+		"timeline: one row for each thing that happens, in virtual time (of a journal: in its own "
+		"time). created, updated, deleted: the API server shows the pod. queue: it moves to a place "
+		"of the scheduling queue, after an event with upstream's label. hint: a plugin's queueing "
+		"hint. attempt: a scheduling cycle begins. waits: at Permit. event, patch, bind: calls to "
+		"the API server for it. evicts: it preempts this pod. evicted: it is preempted, or evicted "
+		"by a taint. changes: the fields that a step changes, as the API server would store them."},
+	{0},
+};
+
 static const struct bt_option whatif_options[] = {
 	FILENAME_OPTION(
 		"File or directory with the cluster, or - for standard input, as for berth simulate. May be "
@@ -1400,6 +1452,20 @@ const struct bt_command bt_commands[] = {
 		.examples = explain_examples,
 		.exits = explain_exits,
 		.notes = explain_notes},
+	{.name = "timeline",
+		.summary = "show what happens to a pod, step by step",
+		.operands = "[PATH...] POD",
+		.operand_max = SIZE_MAX,
+		.operand_file = BT_FILE_READ,
+		.reports = true,
+		.description =
+			"Simulates a cluster, or replays a journal, and shows what happens to one pod: its "
+			"places in the scheduling queue and why it moved, its attempts, nominations, "
+			"victims, binding and eviction, and every change of its object.",
+		.options = timeline_options,
+		.examples = timeline_examples,
+		.exits = timeline_exits,
+		.notes = timeline_notes},
 	{.name = "whatif",
 		.summary = "show what changes of the cluster do to its pods",
 		ANY_PATHS,

@@ -147,7 +147,7 @@ static void add_placed(const struct bt_api_cycle *cycle, struct bt_api_calls *ca
 	cycle_api_calls_add(calls, BT_API_BIND, cycle->pod)->node = cycle->node;
 	call = patch(calls, cycle, cycle->pod, &scheduled, BT_NOMINATION_CLEAR, (struct bt_str){.len = 0});
 	if (call) {
-		call->by_server = true;
+		call->caller = BT_API_SERVER;
 		call->status.condition.observed_generation = 0;
 	}
 	event = add_event(calls, cycle, cycle->pod);
@@ -268,7 +268,7 @@ static void add_gated(const struct bt_api_cycle *cycle, struct bt_api_calls *cal
 		return;
 	}
 	call = patch(calls, cycle, cycle->pod, &gated, BT_NOMINATION_LEAVE, (struct bt_str){.len = 0});
-	call->by_server = true;
+	call->caller = BT_API_SERVER;
 	call->status.condition.observed_generation = 0;
 }
 
@@ -281,6 +281,27 @@ static void add_deleting(const struct bt_api_cycle *cycle, struct bt_api_calls *
 	event->action = "Scheduling";
 	event->note = text_of(calls, "skip schedule deleting pod: %.*s/%.*s",
 		BT_STR_ARG(cycle->pod->namespace_), BT_STR_ARG(cycle->pod->name));
+}
+
+/* Source: addConditionAndDeletePod, emitPodDeletionEvent, pkg/controller/tainteviction, v1.37.2. */
+static void add_tainted(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
+{
+	const struct bt_pod_condition target = {.type = bt_str("DisruptionTarget"),
+		.status = bt_str("True"),
+		.reason = bt_str("DeletionByTaintManager"),
+		.message = bt_str("Taint manager: deleting due to NoExecute taint")};
+	struct bt_api_event *event = add_event(calls, cycle, cycle->pod);
+
+	event->reporting_controller = event->reporting_instance = bt_str("taint-eviction-controller");
+	event->reason = "TaintManagerEviction";
+	event->action = "";
+	event->note = text_of(calls, "Marking for deletion Pod %.*s/%.*s", BT_STR_ARG(cycle->pod->namespace_),
+		BT_STR_ARG(cycle->pod->name));
+	patch(calls, cycle, cycle->pod, &target, BT_NOMINATION_LEAVE, (struct bt_str){.len = 0});
+	cycle_api_calls_add(calls, BT_API_DELETE, cycle->pod);
+	for (size_t i = 0; i < calls->n; i++) {
+		calls->items[i].caller = BT_API_TAINT_EVICTION;
+	}
 }
 
 void bt_api_calls_of(const struct bt_api_cycle *cycle, struct bt_api_calls *out_calls)
@@ -303,6 +324,9 @@ void bt_api_calls_of(const struct bt_api_cycle *cycle, struct bt_api_calls *out_
 		break;
 	case BT_CYCLE_WAITS: /* Source: bindingCycle, gate NominatedNodeNameForExpectation, v1.35.4. */
 		patch(out_calls, cycle, cycle->pod, NULL, BT_NOMINATION_SET, cycle->node);
+		break;
+	case BT_CYCLE_TAINTED:
+		add_tainted(cycle, out_calls);
 		break;
 	}
 }

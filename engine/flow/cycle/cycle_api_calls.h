@@ -52,7 +52,8 @@ enum bt_cycle_end {
 	BT_CYCLE_ERROR,
 	BT_CYCLE_DELETING, /* it was already being deleted, so there was no cycle */
 	BT_CYCLE_GATED,	   /* created with scheduling gates; the API server sets the condition */
-	BT_CYCLE_WAITS	   /* assumed on a node, it waits at Permit; that node becomes the nominated one */
+	BT_CYCLE_WAITS,	   /* assumed on a node, it waits at Permit; that node becomes the nominated one */
+	BT_CYCLE_TAINTED   /* no cycle: the taint eviction controller evicts it from its node */
 };
 
 /* Derived from a decision; a pod that stays gated has no cycle. */
@@ -89,6 +90,9 @@ struct bt_api_cycle {
 /* BT_API_PATCH_GROUP: sets a condition in a PodGroup's status; pod stands for the group. */
 enum bt_api_verb { BT_API_EVENT = 0, BT_API_PATCH_STATUS, BT_API_PATCH_GROUP, BT_API_BIND, BT_API_DELETE };
 
+/* Who makes a call: BT_API_SERVER makes the change itself. */
+enum bt_api_caller { BT_API_SCHEDULER = 0, BT_API_SERVER, BT_API_TAINT_EVICTION };
+
 struct bt_api_event {
 	bool warning; /* type Warning, otherwise Normal */
 	const char *reason, *action;
@@ -107,7 +111,7 @@ struct bt_api_status {
 
 struct bt_api_call {
 	enum bt_api_verb verb;
-	bool by_server; /* the API server makes this change itself */
+	enum bt_api_caller caller;
 	const struct bt_api_pod *pod;
 	union {
 		struct bt_api_event event;

@@ -290,6 +290,9 @@ void bt_bind_requests_evict(void *context, struct bt_engine *engine, uint32_t po
 {
 	struct bt_pipeline *p = context;
 
+	if (p->replay) {
+		bt_replay_note_eviction(p->replay, pod_ix);
+	}
 	if (p->replay && bt_replay_evicts_at_once(p->replay)) {
 		bt_engine_evict(engine, pod_ix);
 		return;

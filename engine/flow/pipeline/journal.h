@@ -171,12 +171,30 @@ struct bt_follow {
 	void *context;
 };
 
+struct bt_pipeline;
+struct bt_pipeline_sink;
+
+/* Observes a replay. Each member may be NULL. Context: the replaying thread. */
+struct bt_replay_observer {
+	/* The first record follows. The pipeline is valid until ends. */
+	void (*begins)(void *context, struct bt_pipeline *pipeline);
+	void (*ends)(void *context); /* no record follows */
+	/* An object is applied, or deleted, next. Valid during the call. */
+	void (*shows)(void *context, const struct bt_object *object, bool deletes);
+	/* A pod is evicted next. */
+	void (*evicts)(void *context, uint32_t pod_ix);
+	void *context;
+	const struct bt_pipeline_sink *sink; /* with messages, if it has cycle_ended */
+	const struct bt_queue_observer *queue;
+};
+
 struct bt_replay_options {
 	struct bt_follow follow; /* judged == NULL: compares decisions, and ends at the first difference */
 	const struct bt_config *config; /* from the header */
 	struct bt_journal_codec codec;
 	size_t plan_memory_bytes; /* 0: the default */
 	uint32_t workers;	  /* that score nodes; 0: one */
+	struct bt_replay_observer observer;
 };
 
 struct bt_replay_result {

@@ -313,6 +313,7 @@ bool bt_bind_requests_answer(struct bt_pipeline *p, enum bt_bind_request_kind ki
 struct bt_journal_player;
 void bt_replay_note_decision(struct bt_journal_player *replay, const struct bt_decision *decision);
 bool bt_replay_evicts_at_once(const struct bt_journal_player *replay);
+void bt_replay_note_eviction(const struct bt_journal_player *replay, uint32_t pod_ix);
 
 /* Does the replay follow its journal? NULL: no. */
 bool bt_replay_follows(const struct bt_journal_player *replay);

@@ -29,6 +29,15 @@ bool bt_replay_evicts_at_once(const struct bt_journal_player *r)
 	return r->header.evicts_at_once;
 }
 
+void bt_replay_note_eviction(const struct bt_journal_player *r, uint32_t pod_ix)
+{
+	const struct bt_replay_observer *observer = &r->options->observer;
+
+	if (observer->evicts) {
+		observer->evicts(observer->context, pod_ix);
+	}
+}
+
 /* A binder without effect: a replay calls no binder. */
 static void ignore_request(void *context, struct bt_pipeline *pipeline, const struct bt_bind_request *request)
 {
@@ -79,6 +88,7 @@ static void preempt(void *context, const struct bt_extender_call *call, struct b
 static struct bt_pipeline_options options_of(struct bt_journal_player *r)
 {
 	const struct bt_journal_header *h = &r->header;
+	const struct bt_replay_observer *observer = &r->options->observer;
 	const struct bt_extender_hooks extending = {
 		.filter = replay_filter, .prioritize = prioritize, .preempt = preempt, .context = r};
 	struct bt_limits limits = bt_limits_default();
@@ -86,8 +96,9 @@ static struct bt_pipeline_options options_of(struct bt_journal_player *r)
 	limits.tombstones = h->tombstones;
 	limits.workers = r->options->workers ? r->options->workers : 1;
 	return (struct bt_pipeline_options){
-		.messages = r->options->follow.judged != NULL,
+		.messages = r->options->follow.judged || (observer->sink && observer->sink->cycle_ended),
 		.limits = limits,
+		.sink = observer->sink ? *observer->sink : (struct bt_pipeline_sink){.context = NULL},
 		.engine = {.seed = h->seed,
 			.clock = h->has_clock ? bt_clock_virtual(&r->now_ns) : (struct bt_clock){0},
 			.strict_order = h->strict_order,
@@ -97,6 +108,8 @@ static struct bt_pipeline_options options_of(struct bt_journal_player *r)
 			.moves_pods = h->moves_pods,
 			.status_is_shown = h->status_is_shown,
 			.sampling = h->sampling,
+			.observer = observer->queue ? *observer->queue
+						    : (struct bt_queue_observer){.context = NULL},
 			.extending = h->extends ? extending : (struct bt_extender_hooks){.filter = NULL},
 			.plan_memory_bytes = r->options->plan_memory_bytes},
 		.binder = {.bind = h->binds ? ignore_request : NULL,
@@ -179,6 +192,10 @@ static enum bt_status show_object(
 	bool decoded = codec->decode(codec->context, record->body, &arena, &object, &r->error);
 	if (decoded) {
 		r->error.len = before;
+		if (r->options->observer.shows) {
+			r->options->observer.shows(
+				r->options->observer.context, &object, kind == BT_WATCH_EVENT_DELETE);
+		}
 		(void)bt_pipeline_apply_object(
 			r->pipeline, kind, &object, &taken); /* succeeds or fails as when it was recorded */
 	}
@@ -312,7 +329,13 @@ enum bt_status bt_journal_replay(struct bt_str bytes, const struct bt_replay_opt
 		r.extenders = reader;
 		r.now_ns = out_result->now_ns = r.header.begin_ns;
 		r.pipeline = bt_pipeline_make(options->config, &made, &r, &errors);
+		if (r.pipeline && options->observer.begins) {
+			options->observer.begins(options->observer.context, r.pipeline);
+		}
 		status = r.pipeline ? play_all(&r, &reader) : BT_INVALID;
+		if (r.pipeline && options->observer.ends) {
+			options->observer.ends(options->observer.context);
+		}
 		if (!r.pipeline) {
 			bt_config_errors_text(&errors, &r.error);
 		}

@@ -181,7 +181,7 @@ void bt_write_report(struct bt_writer *writer, struct bt_api_cycle *cycle)
 
 		if (call->verb == BT_API_EVENT) {
 			bt_event_recorder_add(writer->events, call);
-		} else if (call->verb == BT_API_PATCH_STATUS && !call->by_server) {
+		} else if (call->verb == BT_API_PATCH_STATUS && call->caller != BT_API_SERVER) {
 			bt_status_add(writer, call);
 		}
 	}

@@ -250,9 +250,12 @@ static void write_binding(struct bt_json_writer *json, const struct bt_api_call 
 static void begin_call(struct bt_json_writer *json, const struct bt_api_call *call, int64_t now_ns,
 	const char *verb, const char *resource)
 {
+	static const char *const callers[] = {
+		"kube-scheduler", "kube-apiserver", "taint-eviction-controller"};
+
 	bt_json_write_begin_object(json);
 	write_time(json, "time", now_ns, true);
-	member(json, "user", bt_str(call->by_server ? "kube-apiserver" : "kube-scheduler"));
+	member(json, "user", bt_str(callers[call->caller]));
 	member(json, "verb", bt_str(verb));
 	member(json, "resource", bt_str(resource));
 	member(json, "namespace", call->pod->namespace_);

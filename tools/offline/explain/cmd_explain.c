@@ -422,21 +422,6 @@ static int write_report(const struct explaining *e)
 							 : BT_EXIT_NO;
 }
 
-/* NAMESPACE/NAME, or NAME in the namespace default. */
-static bool read_name(struct explaining *e, const char *typed)
-{
-	struct bt_str text = bt_str(typed);
-	size_t slash = bt_str_find(text, '/', 0);
-
-	bt_buf_printf(&e->pod, "%s%s", slash < text.len ? "" : "default/", typed);
-	text = bt_buf_view(&e->pod);
-	slash = bt_str_find(text, '/', 0);
-	e->subject.namespace_ = bt_str_sub(text, 0, slash);
-	e->subject.name = bt_str_sub(text, slash + 1, text.len);
-	e->watch.pod = text;
-	return slash > 0 && slash + 1 < text.len && bt_str_find(text, '/', slash + 1) == text.len;
-}
-
 static void cmd_explain_end(struct explaining *e)
 {
 	bt_explain_search_fini(&e->search);
@@ -464,10 +449,11 @@ int bt_cmd_explain(struct bt_invocation *invocation)
 	e->cluster.ignored = bt_explain_subject_ignored;
 	e->cluster.node = bt_explain_subject_node;
 	e->cluster.context = &e->subject;
-	int status = read_name(e, typed)
+	int status = bt_pod_names_read(typed, &e->pod, &e->subject.namespace_, &e->subject.name)
 			     ? bt_loaded_cluster_open(&e->cluster, invocation)
 			     : bt_invocation_wrong(invocation->command,
 				       "'%s' is no pod; give NAMESPACE/NAME as the last argument", typed);
+	e->watch.pod = bt_buf_view(&e->pod);
 	if (status == BT_EXIT_OK) {
 		status = explain(e);
 	}

@@ -80,9 +80,15 @@ void bt_api_log_entered(struct bt_api_log *log, uint32_t pod_ix, const struct bt
 }
 
 /* Every call has its own time, because events are named by it. */
-static void write_calls(struct bt_api_log *log)
+static void write_calls(struct bt_api_log *log, const struct bt_api_pod *by)
 {
 	for (size_t i = 0; i < log->calls.n; i++) {
+		if (log->observer.called) {
+			log->observer.called(log->observer.context, by, &log->calls.items[i]);
+		}
+		if (!log->output) {
+			continue;
+		}
 		bt_buf_clear(&log->line);
 		bt_api_call_write(&log->calls.items[i], *log->now_ns + (int64_t)log->call_n++, &log->line);
 		bt_output_add(log->output, log->line.ptr, log->line.len);
@@ -95,7 +101,7 @@ static void write_cycle(struct bt_api_log *log, struct bt_api_cycle *cycle)
 	cycle->now_s = *log->now_ns / NS_PER_S;
 	cycle->preempts_in_turn = log->preempts_in_turn;
 	bt_api_calls_of(cycle, &log->calls);
-	write_calls(log);
+	write_calls(log, cycle->pod);
 }
 
 /* Adds a pod to the cycle's calls. */
@@ -229,6 +235,9 @@ void bt_api_log_reject(struct bt_api_log *log, uint32_t pod_ix)
 
 void bt_api_log_waits(struct bt_api_log *log, uint32_t pod_ix, uint32_t node_ix)
 {
+	if (log->observer.waits) {
+		log->observer.waits(log->observer.context, pod_ix, node_ix);
+	}
 	if (!log->nominates_waiting) {
 		return;
 	}
@@ -239,8 +248,20 @@ void bt_api_log_waits(struct bt_api_log *log, uint32_t pod_ix, uint32_t node_ix)
 	write_cycle(log, &cycle);
 }
 
+void bt_api_log_taint_evicted(struct bt_api_log *log, uint32_t pod_ix)
+{
+	log->cast_n = 0;
+	cast_pod(log, pod_ix, (struct bt_str){.len = 0});
+	struct bt_api_cycle cycle = {.pod = log->cast, .end = BT_CYCLE_TAINTED};
+	write_cycle(log, &cycle);
+	keep_conditions(log);
+}
+
 void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix)
 {
+	if (log->observer.deleted) {
+		log->observer.deleted(log->observer.context, pod_ix);
+	}
 	if (pod_ix >= log->pod_n) {
 		return;
 	}
@@ -251,7 +272,7 @@ void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix)
 void bt_api_log_fini(struct bt_api_log *log)
 {
 	for (size_t i = 0; i < log->pod_n; i++) {
-		bt_api_log_forget(log, (uint32_t)i);
+		bt_pod_status_fini(&log->pods[i].status);
 	}
 	bt_mem_free(log->pods);
 	bt_mem_free(log->cast);

@@ -14,9 +14,19 @@
 
 struct bt_api_log_pod;
 
-/* Zero-initialized except for the first five fields. Owns: bt_api_log_fini. */
+/* Sees each call as it is logged. Each member may be NULL. Context: the log's thread. */
+struct bt_api_log_observer {
+	/* by: the pod in whose cycle the call is made. */
+	void (*called)(void *context, const struct bt_api_pod *by, const struct bt_api_call *call);
+	void (*waits)(void *context, uint32_t pod_ix, uint32_t node_ix); /* at Permit, assumed on the node */
+	void (*deleted)(void *context, uint32_t pod_ix);
+	void *context;
+};
+
+/* Zero-initialized except for the first six fields. Owns: bt_api_log_fini. */
 struct bt_api_log {
-	struct bt_output *output;
+	struct bt_output *output; /* NULL: nothing is written */
+	struct bt_api_log_observer observer;
 	struct bt_engine *engine;
 	const int64_t *now_ns; /* virtual time, since 1970 */
 	bool preempts_in_turn;
@@ -61,6 +71,9 @@ void bt_api_log_reject(struct bt_api_log *log, uint32_t pod_ix);
 
 /* Logs that a pod waits at Permit, assumed on that node. */
 void bt_api_log_waits(struct bt_api_log *log, uint32_t pod_ix, uint32_t node_ix);
+
+/* A NoExecute taint evicts the pod from its node. */
+void bt_api_log_taint_evicted(struct bt_api_log *log, uint32_t pod_ix);
 
 /* The pod was deleted; its index may be reused. */
 void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix);

@@ -38,6 +38,17 @@ static struct bt_simulate_run_watch *watch_of(struct bt_simulate_run *run, uint3
 		   : NULL;
 }
 
+void bt_simulate_run_watch_taints(struct bt_simulate_run *run, uint32_t pod_ix, int64_t since_ns)
+{
+	const struct bt_snapshot *snapshot = bt_engine_cache(run->engine)->view.snapshot;
+
+	if (run->taint_evictions) {
+		bt_taint_evictions_bound(run->taint_evictions, pod_ix,
+			snapshot->nodes[bt_simulate_run_pod(run, pod_ix)->node_ix].name, since_ns,
+			run->now_ns);
+	}
+}
+
 /* Explains a pod that --explain names. */
 static void explain_watched(void *context, uint32_t pod_ix)
 {
@@ -62,6 +73,7 @@ static void note_decision(void *context, const struct bt_decision *decision, con
 	}
 	if (decision->outcome == BT_PLACED) {
 		bt_simulate_run_use(run, decision->pod_ix, 1);
+		bt_simulate_run_watch_taints(run, decision->pod_ix, run->now_ns);
 	}
 	bt_simulate_tally_decision(&run->tally, decision, info,
 		info->entered_ns > run->begin_ns ? info->entered_ns : run->begin_ns, run->now_ns);

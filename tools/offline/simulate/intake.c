@@ -93,6 +93,9 @@ static void note_pod(struct bt_intake *intake, const struct bt_object *object, e
 	if (intake->entered && taken->ix != BT_NO_POD) {
 		intake->entered(intake->context, taken->ix, &object->pod);
 	}
+	if (intake->taint_evictions && taken->ix != BT_NO_POD) {
+		bt_taint_evictions_pod(intake->taint_evictions, taken->ix, &object->pod);
+	}
 	note_end(intake, &object->pod, taken->ix);
 }
 
@@ -103,6 +106,9 @@ void bt_intake_note(struct bt_intake *intake, const struct bt_object *object, en
 		note_pod(intake, object, status, taken);
 	} else if (object->kind == BT_KIND_NODE) {
 		intake->counts.nodes++;
+		if (intake->taint_evictions) {
+			bt_taint_evictions_node(intake->taint_evictions, &object->node);
+		}
 		if (intake->node) {
 			intake->node(intake->context, &object->node);
 		}

@@ -7,6 +7,7 @@
 #include "engine/base/map.h"
 #include "engine/flow/cycle/engine.h"
 #include "tools/kube/config/diagnostics.h"
+#include "tools/offline/simulate/taint_evictions.h"
 
 struct bt_intake_counts {
 	uint64_t nodes, pods;		    /* entered */
@@ -21,13 +22,14 @@ struct bt_leaver {
 	int64_t deletion_ns;
 };
 
-/* Zero-initialized except for the first five fields. Owns: bt_intake_fini. */
+/* Zero-initialized except for the first six fields. Owns: bt_intake_fini. */
 struct bt_intake {
 	struct bt_diagnostics *diagnostics;
 	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */
 	void (*ignored)(void *context, const struct bt_pod_object *pod, const char *why); /* or NULL */
 	void (*node)(void *context, const struct bt_node_object *node);			  /* or NULL */
 	void *context;
+	struct bt_taint_evictions *taint_evictions; /* is shown nodes and pods; or NULL */
 	struct bt_intake_counts counts;
 	struct bt_map graces;	   /* by pod_ix plus one: grace periods other than 30 s, in seconds */
 	struct bt_leaver *leavers; /* pods on nodes that are being deleted */

@@ -15,9 +15,11 @@ static int make_engine(struct bt_loaded_cluster *c)
 {
 	const struct bt_pipeline_options options = {
 		.limits = bt_limits_default(),
+		.messages = c->messages,
 		.engine = {.seed = bt_invocation_number(c->invocation, "seed"),
 			.clock = bt_clock_virtual(&c->run.now_ns),
 			.groups_by_events = true,
+			.observer = c->observer,
 			.evictor = bt_simulate_run_evictor(&c->run)},
 		.step_driver = bt_run_step_driver(&c->run),
 		.sink = bt_simulate_run_sink(&c->run),
@@ -107,6 +109,10 @@ int bt_loaded_cluster_open(struct bt_loaded_cluster *c, struct bt_invocation *in
 		.ignored = c->ignored,
 		.node = c->node,
 		.context = c->context};
+	if (c->evicts_by_taints) {
+		c->taint_evictions = bt_taint_evictions_of(c->engine, &c->config.gates);
+		c->run.taint_evictions = c->intake.taint_evictions = &c->taint_evictions;
+	}
 	c->run.intake = &c->intake;
 	c->load = (struct bt_load){.pipeline = c->pipeline,
 		.intake = &c->intake,
@@ -151,6 +157,7 @@ int bt_loaded_cluster_continue(struct bt_loaded_cluster *c, const char *label, u
 void bt_loaded_cluster_close(struct bt_loaded_cluster *c)
 {
 	bt_simulate_run_fini(&c->run);
+	bt_taint_evictions_fini(&c->taint_evictions);
 	bt_load_fini(&c->load);
 	bt_intake_fini(&c->intake);
 	bt_pipeline_destroy(c->pipeline);

@@ -30,6 +30,10 @@ struct bt_loaded_cluster {
 	void (*node)(void *context, const struct bt_node_object *node);
 	void (*object_entered)(void *context, const struct bt_object *object);
 	void *context;
+	struct bt_queue_observer observer; /* of the engine's queue. Set before opening. */
+	bool messages;			   /* decisions carry messages. Set before opening. */
+	bool evicts_by_taints;		   /* NoExecute taints evict pods. Set before opening. */
+	struct bt_taint_evictions taint_evictions;
 	/* The cluster's files, instead of those of the command line; or NULL. Set before opening. */
 	const char *const *paths;
 	size_t path_n;

@@ -78,3 +78,18 @@ void bt_pod_names_unknown(struct bt_engine *engine, const char *what, const char
 	bt_mem_free(names.names);
 	bt_buf_fini(&text);
 }
+
+bool bt_pod_names_read(
+	const char *typed, struct bt_buf *out_pod, struct bt_str *out_namespace, struct bt_str *out_name)
+{
+	const struct bt_str given = bt_str(typed);
+	const bool has_namespace = bt_str_find(given, '/', 0) < given.len;
+
+	bt_buf_printf(out_pod, "%s%s", has_namespace ? "" : "default/", typed);
+	const struct bt_str text = bt_buf_view(out_pod);
+	const size_t slash = bt_str_find(text, '/', 0);
+
+	*out_namespace = bt_str_sub(text, 0, slash);
+	*out_name = bt_str_sub(text, slash + 1, text.len);
+	return slash > 0 && slash + 1 < text.len && bt_str_find(text, '/', slash + 1) == text.len;
+}

@@ -37,19 +37,44 @@ void bt_simulate_run_expect_ends(struct bt_simulate_run *run, const struct bt_in
 	}
 }
 
+/* The pod terminates for its grace period. */
+static void terminate(struct bt_simulate_run *run, uint32_t pod_ix)
+{
+	if (run->taint_evictions) {
+		bt_taint_evictions_drop(run->taint_evictions, pod_ix);
+	}
+	bt_engine_evict(run->engine, pod_ix);
+	bt_terminations_add(&run->ends, pod_ix, bt_later(run->now_ns, pod_grace_ns(run, pod_ix)));
+}
+
 static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct bt_simulate_run *run = context;
 
+	(void)engine;
 	if (run->evicting) {
 		run->evicting(run->context, pod_ix, for_ix);
 	}
-	bt_engine_evict(engine, pod_ix);
-	bt_terminations_add(&run->ends, pod_ix, bt_later(run->now_ns, pod_grace_ns(run, pod_ix)));
+	terminate(run, pod_ix);
 	run->tally.evicted_n++;
 	bt_decision_log_evict(&run->decisions, pod_ix);
 	if (run->api) {
 		bt_api_log_evict(run->api, pod_ix);
+	}
+}
+
+/* Evicts pods whose nodes' taints they do not tolerate any longer. */
+static void evict_by_taints(struct bt_simulate_run *run)
+{
+	uint32_t pod_ix;
+
+	while (run->taint_evictions &&
+		(pod_ix = bt_taint_evictions_take(run->taint_evictions, run->now_ns)) != BT_NO_POD) {
+		if (run->api) {
+			bt_api_log_taint_evicted(run->api, pod_ix);
+		}
+		terminate(run, pod_ix);
+		run->taint_evicted_n++;
 	}
 }
 
@@ -96,6 +121,9 @@ static void part_with(struct bt_simulate_run *run, uint32_t pod_ix)
 	}
 	bt_decision_log_delete(&run->decisions, pod_ix);
 	bt_terminations_drop(&run->ends, pod_ix);
+	if (run->taint_evictions) {
+		bt_taint_evictions_drop(run->taint_evictions, pod_ix);
+	}
 	if (pod_ix < run->number_n && run->numbers[pod_ix]) {
 		run->visitors[run->numbers[pod_ix] - 1] = 0;
 		run->numbers[pod_ix] = 0;
@@ -108,11 +136,12 @@ void bt_simulate_run_delete(struct bt_simulate_run *run, uint32_t pod_ix)
 	bt_pipeline_remove_pod(run->pipeline, pod_ix);
 }
 
-/* Deletes pods whose grace period has ended. */
+/* Evicts and deletes the pods whose time has come. */
 static void end_pods(struct bt_simulate_run *run)
 {
 	uint32_t pod_ix;
 
+	evict_by_taints(run);
 	while ((pod_ix = bt_terminations_take(&run->ends, run->now_ns)) != BT_NO_POD) {
 		bt_simulate_run_delete(run, pod_ix);
 	}
@@ -144,7 +173,7 @@ static void pass_time(struct bt_simulate_run *run, int64_t now_ns)
 static bool stops(const struct bt_simulate_run *run)
 {
 	return bt_interrupt_pending() || (run->decisions.output && bt_output_failed(run->decisions.output)) ||
-	       (run->api && bt_output_failed(run->api->output));
+	       (run->api && run->api->output && bt_output_failed(run->api->output));
 }
 
 /* A nominated pod's next cycles come before all others, after its victims are deleted. */
@@ -301,6 +330,9 @@ static void let_in(struct bt_simulate_run *run, const struct bt_watch_event *nex
 		return;
 	}
 	if (bt_pipeline_take_event(run->pipeline, &watch_event, &taken) == BT_OK && taken.ix != BT_NO_POD) {
+		if (run->taint_evictions) {
+			bt_taint_evictions_pod(run->taint_evictions, taken.ix, &watch_event->object.pod);
+		}
 		arrive(run, number, taken.ix);
 	}
 	bt_pipeline_end_event(run->pipeline, watch_event);
@@ -368,6 +400,8 @@ static int64_t next_moment(struct bt_simulate_run *run, const struct bt_watch_ev
 	int64_t next = earlier(bt_terminations_next(&run->ends), event ? event->at_ns : INT64_MAX);
 
 	next = earlier(
+		next, run->taint_evictions ? bt_taint_evictions_next(run->taint_evictions) : INT64_MAX);
+	next = earlier(
 		earlier(next, next_wait_end(run, next != INT64_MAX)), next_backoff(run, next != INT64_MAX));
 	next = earlier(next, next_flush(run, earlier(next, run->until_ns)));
 	return next <= run->until_ns ? next : INT64_MAX;
@@ -379,7 +413,7 @@ static void show_logs(struct bt_simulate_run *run)
 	if (run->decisions.output) {
 		bt_output_flush(run->decisions.output);
 	}
-	if (run->api) {
+	if (run->api && run->api->output) {
 		bt_output_flush(run->api->output);
 	}
 }
@@ -505,6 +539,20 @@ struct bt_pipeline_step_driver bt_run_step_driver(struct bt_simulate_run *run)
 	return (struct bt_pipeline_step_driver){step, sleep_ns, is_over, run};
 }
 
+/* NoExecute taints may evict pods that the input has bound. */
+static void watch_bound_pods(struct bt_simulate_run *run)
+{
+	const struct bt_ledger *ledger = bt_engine_cache(run->engine)->ledger;
+
+	for (uint32_t i = 0; run->taint_evictions && i < bt_ledger_pod_end(ledger); i++) {
+		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
+
+		if (pod->state == BT_POD_SCHEDULED && !bt_terminations_has(&run->ends, i)) {
+			bt_simulate_run_watch_taints(run, i, pod->start_ns);
+		}
+	}
+}
+
 void bt_simulate_run_begin(struct bt_simulate_run *run)
 {
 	run->tally.engine = run->decisions.engine = run->engine;
@@ -512,6 +560,7 @@ void bt_simulate_run_begin(struct bt_simulate_run *run)
 	run->begin_ns = run->changed_ns = run->refused_ns = run->now_ns;
 	bt_pipeline_set_time(run->pipeline, run->now_ns, BT_TIME_START);
 	bt_pace_begin(&run->pace, run->speed, run->begin_ns);
+	watch_bound_pods(run);
 	run->state = BT_RUN_DECIDES;
 }
 

@@ -22,6 +22,7 @@
 #include "tools/cli/emit.h"
 #include "tools/offline/simulate/api_log.h"
 #include "tools/offline/simulate/decision_log.h"
+#include "tools/offline/simulate/taint_evictions.h"
 #include "tools/offline/simulate/terminations.h"
 #include "tools/offline/simulate/intake.h"
 #include "tools/offline/simulate/virtual_time.h"
@@ -65,7 +66,8 @@ struct bt_simulate_run {
 	bool one_by_one;	     /* no pod is scheduled between a preemption and the preemptor's next
 					cycle */
 	struct bt_decision_log decisions;
-	struct bt_api_log *api; /* log of API calls, or NULL */
+	struct bt_api_log *api;			    /* log of API calls, or NULL */
+	struct bt_taint_evictions *taint_evictions; /* NULL: NoExecute taints evict nobody */
 	struct bt_simulate_run_watch *watches;
 	size_t watch_n;
 	void (*explain)(void *context, struct bt_simulate_run_watch *watch,
@@ -82,6 +84,7 @@ struct bt_simulate_run {
 	struct bt_terminations ends;			    /* terminating pods */
 	struct bt_simulate_run_use uses[BT_FIRST_RARE + 1]; /* by slot; the last one counts pods */
 	uint64_t deleted_n, deleted_waiting_n;		    /* deleted pods; of them, those never placed */
+	uint64_t taint_evicted_n;			    /* pods evicted by NoExecute taints */
 	/* atomic: anyone reads, relaxed */
 	_Atomic uint64_t turn_n;   /* finished cycles */
 	_Atomic int64_t seen_ns;   /* virtual time since the beginning */

@@ -62,6 +62,11 @@ void bt_terminations_add(struct bt_terminations *ends, uint32_t pod_ix, int64_t 
 	push(ends, (struct bt_end){at_ns, ends->order_n, pod_ix});
 }
 
+bool bt_terminations_has(const struct bt_terminations *ends, uint32_t pod_ix)
+{
+	return pod_ix < ends->pod_n && ends->orders[pod_ix] != 0;
+}
+
 void bt_terminations_drop(struct bt_terminations *ends, uint32_t pod_ix)
 {
 	if (pod_ix < ends->pod_n && ends->orders[pod_ix]) {

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,9 @@ void bt_terminations_add(struct bt_terminations *ends, uint32_t pod_ix, int64_t 
 
 /* The pod was deleted earlier. No effect when it was not terminating. */
 void bt_terminations_drop(struct bt_terminations *ends, uint32_t pod_ix);
+
+/* Is the pod terminating? */
+bool bt_terminations_has(const struct bt_terminations *ends, uint32_t pod_ix);
 
 /* The next end, or INT64_MAX. */
 int64_t bt_terminations_next(struct bt_terminations *ends);

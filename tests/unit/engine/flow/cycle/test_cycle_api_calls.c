@@ -60,7 +60,8 @@ static void expect(const struct bt_api_cycle *cycle, const char *want)
 	for (size_t i = 0; i < calls.n; i++) {
 		const struct bt_api_call *call = &calls.items[i];
 
-		bt_buf_printf(&text, "%s%.*s", call->by_server ? "server " : "", BT_STR_ARG(call->pod->name));
+		bt_buf_printf(&text, "%s%.*s", call->caller == BT_API_SERVER ? "server " : "",
+			BT_STR_ARG(call->pod->name));
 		if (call->verb == BT_API_EVENT) {
 			bt_buf_printf(&text, " %s %s/%s: %.*s%s%.*s",
 				call->event.warning ? "Warning" : "Normal", call->event.reason,
