@@ -538,7 +538,8 @@ BERTH_API enum berth_status berth_schedule_pods(
 
 /*
  * Adds copies of a pod, pending or not, and places them, until one fits nowhere, or there are max (0: no
- * limit). The copies are named NAME-1 and so on. The pod itself stays as it is.
+ * limit). The copies are named NAME-1 and so on. The pod itself stays as it is. So a workload is scaled up;
+ * berth_evict_pod scales it down.
  * Returns : BERTH_OK, and in out_n the number of placed copies; BERTH_NOT_FOUND.
  * Owns    : out_message, which may be NULL, is the caller's (berth_free): why the next one does not fit, ""
  *           at max.
@@ -632,6 +633,10 @@ BERTH_API enum berth_status berth_restore_pod(
 /* Closes a node for new pods (spec.unschedulable), and opens it. Returns: BERTH_OK; BERTH_NOT_FOUND. */
 BERTH_API enum berth_status berth_cordon_node(struct berth *berth, const char *name);
 BERTH_API enum berth_status berth_uncordon_node(struct berth *berth, const char *name);
+
+/* Removes a node as if it was deleted. Its pods stay as they are until berth_evict_pod. Returns: BERTH_OK;
+ * BERTH_NOT_FOUND. */
+BERTH_API enum berth_status berth_remove_node(struct berth *berth, const char *name);
 
 /* A resource of a node. Amounts as in struct berth_amount. */
 struct berth_usage {

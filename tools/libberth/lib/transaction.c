@@ -345,6 +345,28 @@ enum berth_status berth_uncordon_node(struct berth *berth, const char *name)
 	return set_closed(berth, name, false);
 }
 
+enum berth_status berth_remove_node(struct berth *berth, const char *name)
+{
+	struct bt_lib *lib;
+	enum berth_status status = bt_lib_transaction_enter(berth, true, &lib);
+
+	if (status != BERTH_OK) {
+		return status;
+	}
+	uint32_t node_ix = find_node(lib, name);
+	if (node_ix == BT_NO_NODE) {
+		status = bt_lib_not_found(name);
+	} else if (bt_transaction_restricts(lib->engine)) {
+		status = bt_lib_fail(lib->handle, BERTH_INVALID,
+			"placements are restricted to some nodes; lift that (berth_restrict_nodes with n 0) "
+			"first");
+	} else {
+		bt_transaction_remove_node(lib->engine, node_ix);
+	}
+	bt_lib_leave(lib);
+	return status;
+}
+
 enum berth_status berth_restrict_nodes(struct berth *berth, const char *const *nodes, uint32_t n)
 {
 	struct bt_lib *lib;

@@ -132,6 +132,36 @@ static void an_evicted_pod_is_restored(void **state)
 	berth_destroy(berth);
 }
 
+static void a_removed_node_takes_no_pods_and_comes_back_with_the_rollback(void **state)
+{
+	struct berth *berth = make_with(NULL);
+	const char *const nodes[] = {"n2"}, *node;
+
+	(void)state;
+	feed(berth, NODE("n1", "4") NODE("n2", "2") POD_WITH("a", "1", "nodeName: n1, ") POD("b", "1"));
+	assert_int_equal(berth_remove_node(berth, "n1"), BERTH_INVALID);
+	assert_int_equal(berth_transaction_begin(berth), BERTH_OK);
+	assert_int_equal(berth_remove_node(berth, "n3"), BERTH_NOT_FOUND);
+	assert_int_equal(berth_remove_node(berth, NULL), BERTH_INVALID);
+	assert_int_equal(berth_restrict_nodes(berth, nodes, 1), BERTH_OK);
+	assert_int_equal(berth_remove_node(berth, "n1"), BERTH_INVALID);
+	assert_int_equal(berth_restrict_nodes(berth, NULL, 0), BERTH_OK);
+	assert_int_equal(berth_remove_node(berth, "n1"), BERTH_OK);
+	assert_int_equal(berth_remove_node(berth, "n1"), BERTH_NOT_FOUND);
+	assert_int_equal(berth_can_schedule_pod(berth, NULL, "b", &node), BERTH_OK);
+	assert_string_equal(node, "n2");
+	assert_int_equal(berth_evict_pod(berth, NULL, "a"), BERTH_OK);
+	assert_int_equal(berth_transaction_rollback(berth), BERTH_OK);
+	assert_int_equal(berth_transaction_begin(berth), BERTH_OK);
+	assert_int_equal(berth_can_schedule_pod(berth, NULL, "b", &node), BERTH_OK);
+	assert_string_equal(node, "n1");
+	assert_int_equal(berth_evict_pod(berth, NULL, "a"), BERTH_OK);
+	assert_int_equal(berth_remove_node(berth, "n1"), BERTH_OK);
+	assert_int_equal(berth_transaction_commit(berth), BERTH_OK);
+	assert_string_equal(decide(berth, "b")->pod.node, "n2");
+	berth_destroy(berth);
+}
+
 static void placements_keep_to_the_nodes_they_are_restricted_to(void **state)
 {
 	struct berth *berth = make_with(NULL);
@@ -217,6 +247,7 @@ int main(void)
 		cmocka_unit_test(calls_that_schedule_or_delete_wait_for_the_end),
 		cmocka_unit_test(a_drained_node_is_planned_and_then_carried_out),
 		cmocka_unit_test(an_evicted_pod_is_restored),
+		cmocka_unit_test(a_removed_node_takes_no_pods_and_comes_back_with_the_rollback),
 		cmocka_unit_test(placements_keep_to_the_nodes_they_are_restricted_to),
 		cmocka_unit_test(nodes_and_pods_are_seen_as_the_transaction_has_them),
 	};
