@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/base/mem.h"
+#include "tools/kube/report/refusals.h"
 #include "tools/kube/report/utilization.h"
 
 struct explainer {
@@ -75,12 +76,14 @@ static void add_feasible(struct explainer *e, const struct row *row)
 }
 
 /* Appends "needs 4, free 3.2" to a reason that has numbers. */
-static void add_numbers(const struct bt_reason *reason, struct bt_buf *text)
+static void add_numbers(struct bt_engine *engine, const struct bt_reason *reason, struct bt_buf *text)
 {
+	const struct bt_str resource = bt_reason_resource(bt_engine_cache(engine)->dictionary, reason);
+
 	bt_buf_text(text, " (needs ");
-	bt_amount_text(reason->arg, (double)reason->wanted, text);
+	bt_amount_text(resource, (double)reason->wanted, text);
 	bt_buf_text(text, ", free ");
-	bt_amount_text(reason->arg, (double)reason->available, text);
+	bt_amount_text(resource, (double)reason->available, text);
 	bt_buf_char(text, ')');
 }
 
@@ -94,7 +97,7 @@ static void add_rejected(struct explainer *e, const struct row *row)
 		bt_buf_text(&e->text, i ? ", " : "");
 		bt_refusal_reason(e->engine, &refusal, i, &e->text);
 		if (refusal.judge && refusal.rejection.reasons[i].has_numbers) {
-			add_numbers(&refusal.rejection.reasons[i], &e->text);
+			add_numbers(e->engine, &refusal.rejection.reasons[i], &e->text);
 		}
 	}
 	begin_row(e, row->node, "rejected");

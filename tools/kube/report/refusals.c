@@ -58,6 +58,13 @@ static bool lacks(const struct bt_refusal *refusal, double *out_share)
 	return refusal->judge && refusal->rejection.n > 0;
 }
 
+struct bt_str bt_reason_resource(const struct bt_dictionary *dictionary, const struct bt_reason *reason)
+{
+	BT_REQUIRE(reason->has_numbers);
+	return reason->arg == (uint32_t)BT_SLOT_PODS ? bt_str("pods")
+						     : bt_resource_name(dictionary, reason->arg);
+}
+
 static void write_lack(struct bt_engine *engine, const struct bt_refusal *refusal, struct bt_buf *text)
 {
 	const struct bt_dictionary *dictionary = bt_engine_cache(engine)->dictionary;
@@ -67,11 +74,10 @@ static void write_lack(struct bt_engine *engine, const struct bt_refusal *refusa
 		const struct bt_reason *reason = &refusal->rejection.reasons[r];
 
 		bt_buf_text(text, r ? ", " : "");
-		bt_amount_text(reason->arg, (double)reason->wanted - (double)reason->available, text);
-		bt_buf_printf(text, " %.*s",
-			BT_STR_ARG(reason->arg == (uint32_t)BT_SLOT_PODS
-					   ? bt_str("pods")
-					   : bt_resource_name(dictionary, reason->arg)));
+		const struct bt_str resource = bt_reason_resource(dictionary, reason);
+
+		bt_amount_text(resource, (double)reason->wanted - (double)reason->available, text);
+		bt_buf_printf(text, " %.*s", BT_STR_ARG(resource));
 	}
 }
 

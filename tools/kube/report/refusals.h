@@ -45,3 +45,6 @@ void bt_refusal_rows_collect(struct bt_engine *engine, uint32_t pod_ix, struct b
 void bt_refusal_rows_add(
 	struct bt_refusal_rows *rows, const char *plugin, struct bt_str text, uint64_t node_n);
 void bt_refusal_rows_fini(struct bt_refusal_rows *rows);
+
+/* The resource that a reason with numbers concerns; "pods" for the number of pods. Requires: has_numbers. */
+struct bt_str bt_reason_resource(const struct bt_dictionary *dictionary, const struct bt_reason *reason);

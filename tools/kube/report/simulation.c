@@ -61,13 +61,13 @@ static void report_pods(struct bt_emit *emit, struct bt_engine *engine,
 }
 
 static void add_amount(struct bt_emit *emit, const char *key, const char *text_key, const char *label,
-	uint32_t slot, double amount)
+	struct bt_str resource, double amount)
 {
 	struct bt_buf text = {0};
 
 	bt_emit_real(emit, key, amount, 0);
 	bt_emit_hide(emit);
-	bt_amount_text(slot, amount, &text);
+	bt_amount_text(resource, amount, &text);
 	bt_emit_str(emit, text_key, bt_buf_view(&text));
 	bt_emit_label(emit, label);
 	bt_buf_fini(&text);
@@ -83,8 +83,8 @@ static void report_resources(struct bt_emit *emit, const struct bt_cluster_utili
 		bt_emit_begin_object(emit, NULL);
 		bt_emit_str(emit, "resource", u->name);
 		add_int(emit, "nodes", u->node_n, "nodes");
-		add_amount(emit, "used", "used_text", "used", u->slot, u->used);
-		add_amount(emit, "allocatable", "allocatable_text", "of", u->slot, u->allocatable);
+		add_amount(emit, "used", "used_text", "used", u->name, u->used);
+		add_amount(emit, "allocatable", "allocatable_text", "of", u->name, u->allocatable);
 		add_percent(
 			emit, "total_percent", u->allocatable > 0 ? u->used / u->allocatable : 0, "total %");
 		add_percent(emit, "mean_percent", u->mean, "mean %");
@@ -107,10 +107,10 @@ static void report_over_time(struct bt_emit *emit, const struct bt_simulation_fa
 
 		bt_emit_begin_object(emit, NULL);
 		bt_emit_str(emit, "resource", u->name);
-		add_amount(emit, "mean", "mean_text", "mean", u->slot, use->mean);
+		add_amount(emit, "mean", "mean_text", "mean", u->name, use->mean);
 		add_percent(
 			emit, "mean_percent", u->allocatable > 0 ? use->mean / u->allocatable : 0, "mean %");
-		add_amount(emit, "peak", "peak_text", "peak", u->slot, use->peak);
+		add_amount(emit, "peak", "peak_text", "peak", u->name, use->peak);
 		add_percent(
 			emit, "peak_percent", u->allocatable > 0 ? use->peak / u->allocatable : 0, "peak %");
 		bt_emit_end(emit);

@@ -211,13 +211,19 @@ bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signa
 	return true;
 }
 
-void bt_amount_text(uint32_t slot, double amount, struct bt_buf *out)
+static bool is_in_bytes(struct bt_str resource)
+{
+	return bt_str_is(resource, "memory") || bt_str_is(resource, "ephemeral-storage") ||
+	       bt_str_starts(resource, "hugepages-");
+}
+
+void bt_amount_text(struct bt_str resource, double amount, struct bt_buf *out)
 {
 	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
 	size_t unit = 0;
 
-	if (slot != BT_MEMORY && slot != BT_EPHEMERAL_STORAGE) {
-		double number = slot == BT_CPU ? amount / 1000 : amount;
+	if (!is_in_bytes(resource)) {
+		double number = bt_str_is(resource, "cpu") ? amount / 1000 : amount;
 
 		/* At most three decimals, without trailing zeroes. */
 		bt_buf_printf(out, "%.3f", number);

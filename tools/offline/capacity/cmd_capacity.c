@@ -177,7 +177,7 @@ static void add_stranded(const struct bt_capacity_run *c, struct bt_emit *emit)
 			if (use->allocatable <= 0) {
 				continue;
 			}
-			bt_amount_text(use->slot, use->allocatable - use->used, &text);
+			bt_amount_text(use->name, use->allocatable - use->used, &text);
 			bt_emit_begin_object(emit, NULL);
 			bt_emit_text(emit, "template", c->templates.units[i].name);
 			bt_emit_str(emit, "resource", use->name);

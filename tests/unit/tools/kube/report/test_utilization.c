@@ -112,11 +112,11 @@ static void a_free_sum_may_be_too_small_or_lack_pod_slots(void **state)
 	assert_false(bt_utilization_sum_fits(f->cache, small, &full, 1)); /* one more pod is the limit */
 }
 
-static void assert_amount(uint32_t slot, double amount, const char *want)
+static void assert_amount(const char *resource, double amount, const char *want)
 {
 	struct bt_buf text = {0};
 
-	bt_amount_text(slot, amount, &text);
+	bt_amount_text(bt_str(resource), amount, &text);
 	assert_string_equal(text.ptr, want);
 	bt_buf_fini(&text);
 }
@@ -124,14 +124,15 @@ static void assert_amount(uint32_t slot, double amount, const char *want)
 static void amounts_are_written_in_cores_and_binary_bytes(void **state)
 {
 	(void)state;
-	assert_amount(BT_CPU, 1500, "1.5");
-	assert_amount(BT_CPU, 2000, "2");
-	assert_amount(BT_CPU, 1, "0.001");
-	assert_amount(BT_MEMORY, 1023, "1023");
-	assert_amount(BT_MEMORY, 1536.0 * 1024 * 1024, "1.5Gi");
-	assert_amount(BT_EPHEMERAL_STORAGE, 1024, "1Ki");
-	assert_amount(BT_MEMORY, -2048, "-2Ki");
-	assert_amount(BT_FIRST_RARE, 10, "10");
+	assert_amount("cpu", 1500, "1.5");
+	assert_amount("cpu", 2000, "2");
+	assert_amount("cpu", 1, "0.001");
+	assert_amount("memory", 1023, "1023");
+	assert_amount("memory", 1536.0 * 1024 * 1024, "1.5Gi");
+	assert_amount("ephemeral-storage", 1024, "1Ki");
+	assert_amount("memory", -2048, "-2Ki");
+	assert_amount("hugepages-2Mi", 4.0 * 1024 * 1024, "4Mi");
+	assert_amount("example.com/gpu", 10, "10");
 }
 
 int main(void)
