@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Two engines with one history. One of them also plays random transactions, nested, and rolls them back:
- * lists, numbers and decisions of both stay equal (I4, I9). A committed transaction has the same effect as
+ * lists, numbers and decisions of both stay equal (I4, I9). Before each decision a transaction foresees it,
+ * with its victims. A committed transaction has the same effect as
  * its changes one by one in the other engine, on the same nodes.
  */
 #include <inttypes.h>
@@ -28,7 +29,8 @@ enum { PLAIN = 0, TRYING };
 
 struct counts {
 	uint64_t placed, preempted, transactions, nested, tried_places, refused_places, evictions, restored,
-		copies, added, changed, added_nodes, removed_nodes, committed;
+		copies, added, changed, added_nodes, removed_nodes, committed, preempted_in, same_victims,
+		cleared;
 };
 
 struct history {
@@ -176,6 +178,59 @@ static void assert_same_message(struct history *h, uint32_t pod_ix)
 	bt_buf_fini(&texts[TRYING]);
 }
 
+/* What a transaction would do for a pod that is about to be decided. */
+struct foreseen {
+	enum bt_outcome outcome; /* without victims */
+	uint32_t node_ix, nominated_ix, victims[64], victim_n;
+};
+
+static struct foreseen foresee(struct history *h, uint32_t pod_ix)
+{
+	struct bt_engine *engine = h->engines[TRYING];
+	struct bt_transaction_preemption preemption = {.victim_n = 0};
+	struct foreseen foreseen;
+	uint32_t node_ix;
+
+	bt_transaction_begin(engine);
+	foreseen.outcome = bt_transaction_place(engine, pod_ix, &foreseen.node_ix);
+	if (foreseen.outcome == BT_REFUSED) {
+		enum bt_outcome outcome = bt_transaction_preempt(engine, pod_ix, &node_ix, &preemption);
+
+		assert_true(outcome != BT_PLACED || node_ix == preemption.nominated_ix);
+	}
+	foreseen.nominated_ix = preemption.victim_n ? preemption.nominated_ix : BT_NO_NODE;
+	foreseen.victim_n = preemption.victim_n;
+	assert_true(preemption.victim_n < 64);
+	for (uint32_t i = 0; i < preemption.victim_n; i++) {
+		foreseen.victims[i] = preemption.victims[i].pod_ix;
+		assert_true(bt_transaction_has_evicted(engine, foreseen.victims[i]));
+	}
+	bt_transaction_roll_back(engine);
+	return foreseen;
+}
+
+static void assert_foreseen(
+	struct history *h, const struct foreseen *foreseen, const struct bt_decision *decision)
+{
+	if (decision->outcome == BT_SKIPPED) {
+		return;
+	}
+	assert_int_equal(foreseen->outcome, decision->outcome);
+	assert_int_equal(foreseen->node_ix, decision->node_ix);
+	if (decision->outcome != BT_REFUSED) {
+		return;
+	}
+	assert_int_equal(foreseen->victim_n, decision->victim_n);
+	for (uint32_t i = 0; i < decision->victim_n; i++) {
+		assert_int_equal(foreseen->victims[i], decision->victims[i].pod_ix);
+	}
+	if (decision->victim_n) {
+		assert_int_equal(foreseen->nominated_ix, decision->nominated_ix);
+	}
+	h->counts.same_victims += decision->victim_n > 0;
+	h->counts.cleared += decision->cleared_nominations_n > 0;
+}
+
 static void decide(struct history *h)
 {
 	struct bt_decision d[ENGINES];
@@ -186,6 +241,7 @@ static void decide(struct history *h)
 		return;
 	}
 	assert_same_message(h, pod_ix);
+	struct foreseen foreseen = foresee(h, pod_ix);
 	for (uint32_t e = 0; e < ENGINES; e++) {
 		bt_engine_decide(h->engines[e], pod_ix, &d[e]);
 	}
@@ -198,6 +254,7 @@ static void decide(struct history *h)
 	for (uint32_t i = 0; i < d[0].victim_n; i++) {
 		assert_int_equal(d[0].victims[i].pod_ix, d[1].victims[i].pod_ix);
 	}
+	assert_foreseen(h, &foreseen, &d[TRYING]);
 	h->counts.placed += d[0].outcome == BT_PLACED;
 	carry_out(h, d);
 }
@@ -408,6 +465,14 @@ static void try_place(struct history *h, uint32_t pod_ix)
 	}
 	h->counts.tried_places += outcome == BT_PLACED;
 	h->counts.refused_places += outcome == BT_REFUSED;
+	if (outcome == BT_REFUSED && !steps.simple && tries_below(h, 2)) {
+		struct bt_transaction_preemption preemption;
+
+		outcome = bt_transaction_preempt(h->engines[TRYING], pod_ix, &node_ix, &preemption);
+		assert_int_equal(outcome == BT_PLACED, node_ix != BT_NO_NODE);
+		assert_true(outcome != BT_PLACED || preemption.victim_n > 0);
+		h->counts.preempted_in += preemption.victim_n > 0;
+	}
 }
 
 /* Transactions take their objects from the other random numbers. */
@@ -735,13 +800,15 @@ static void a_transaction_that_is_rolled_back_leaves_no_trace(void **state)
 	printf("%" PRIu64 " placed, %" PRIu64 " preempted; %" PRIu64 " transactions, %" PRIu64
 	       " nested: %" PRIu64 " placed, %" PRIu64 " refused, %" PRIu64 " evicted, %" PRIu64
 	       " restored, %" PRIu64 " copies, %" PRIu64 " added, %" PRIu64 " nodes changed, %" PRIu64
-	       " added, %" PRIu64 " removed; %" PRIu64 " committed\n",
+	       " added, %" PRIu64 " removed; %" PRIu64 " committed; %" PRIu64 " preempted, %" PRIu64
+	       " preemptions foreseen, %" PRIu64 " with nominations cleared\n",
 		sum.placed, sum.preempted, sum.transactions, sum.nested, sum.tried_places, sum.refused_places,
 		sum.evictions, sum.restored, sum.copies, sum.added, sum.changed, sum.added_nodes,
-		sum.removed_nodes, sum.committed);
+		sum.removed_nodes, sum.committed, sum.preempted_in, sum.same_victims, sum.cleared);
 	assert_true(sum.placed && sum.preempted && sum.nested && sum.tried_places && sum.refused_places &&
 		    sum.evictions && sum.restored && sum.copies && sum.added && sum.changed &&
-		    sum.added_nodes && sum.removed_nodes && sum.committed);
+		    sum.added_nodes && sum.removed_nodes && sum.committed && sum.preempted_in &&
+		    sum.same_victims && sum.cleared);
 }
 
 int main(void)

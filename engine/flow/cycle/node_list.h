@@ -111,6 +111,12 @@ static inline const uint32_t *bt_node_list_live(struct bt_node_list *list)
  * the order of nodes then. Requires: bt_node_list_follow. */
 void bt_node_list_follow_order(struct bt_node_list *list, struct bt_snapshot_writer *snapshot);
 
+/* Forgets that order: the snapshot's has been forgotten. */
+static inline void bt_node_list_forget_order(struct bt_node_list *list)
+{
+	list->order_version = UINT64_MAX;
+}
+
 /* The nodes of the list in that order. Valid until the list changes. */
 static inline const uint32_t *bt_node_list_order(const struct bt_node_list *list)
 {

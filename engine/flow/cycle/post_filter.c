@@ -282,12 +282,9 @@ static struct bt_preempt_notes *notes_for(struct bt_engine *engine, const struct
 	return bt_preempt_notes_fit(notes, engine->cache->view.snapshot->slot_n) ? notes : NULL;
 }
 
-static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_preempt_notes *notes)
+static struct bt_preempt_request request_for(
+	struct bt_engine *engine, const struct bt_cycle *cycle, struct bt_preempt_notes *notes)
 {
-	struct bt_cycle *cycle = &engine->post.cycle;
-
-	/* The ledger may have changed since the cycle began. */
-	cycle->pod = bt_ledger_pod(engine->cache->ledger, cycle->pod_ix);
 	return (struct bt_preempt_request){
 		.by = cycle->runtime->profile.preemption,
 		.cache = engine->cache,
@@ -301,6 +298,16 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 		.ineligible = bt_engine_group_ineligible(engine, cycle->pod),
 		.group_runs = bt_group_runs(engine, cycle->pod),
 	};
+}
+
+/* The same for the present cycle. */
+static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_preempt_notes *notes)
+{
+	struct bt_cycle *cycle = &engine->post.cycle;
+
+	/* The ledger may have changed since the cycle began. */
+	cycle->pod = bt_ledger_pod(engine->cache->ledger, cycle->pod_ix);
+	return request_for(engine, cycle, notes);
 }
 
 /* PostFilter's time is recorded as the search's. Source: Evaluator.evaluate, observeVictims, v1.37.2. */
@@ -522,6 +529,41 @@ void bt_engine_run_post_filter(struct bt_engine *engine, struct bt_decision *dec
 		decision->victims = engine->post.preemption.victims;
 		decision->victim_n = engine->post.preemption.victim_n;
 	}
+}
+
+enum bt_preempt_outcome bt_engine_try_post_filter(
+	struct bt_engine *engine, uint32_t pod_ix, struct bt_preemption *preemption)
+{
+	struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
+	struct bt_preempt_notes *notes = NULL;
+	struct bt_claim_release unused;
+	struct bt_buf unused_text = {0};
+	enum bt_preempt_outcome outcome;
+
+	BT_REQUIRE(!engine->post.due && cycle.runtime);
+	if (bt_node_list_n(&engine->nodes) == 0 ||
+		(bt_pod_groups_whole(&engine->groups) && bt_engine_in_group(engine, pod_ix))) {
+		return BT_PREEMPT_INELIGIBLE;
+	}
+	cycle.plan = bt_planner_plan(cycle.runtime->planner, cycle.signature);
+	if (preemption_is_idle(engine, cycle.runtime, cycle.plan, cycle.pod, &outcome)) {
+		return outcome;
+	}
+	/* Notes are of all nodes. */
+	if (!bt_node_list_part(&engine->nodes)) {
+		notes = notes_for(engine, &cycle);
+	}
+	if (!notes) {
+		bt_engine_evaluate_once(engine, &cycle);
+	}
+	struct bt_preempt_request request = request_for(engine, &cycle, notes);
+	request.explain = false;
+	if (!notes) {
+		bt_preempt_list(&request, preemption);
+	}
+	bt_engine_post_filter(cycle.runtime, &request, preemption, &unused, &unused_text);
+	bt_buf_fini(&unused_text);
+	return preemption->outcome;
 }
 
 struct bt_str bt_engine_post_filter_text(const struct bt_engine *engine)

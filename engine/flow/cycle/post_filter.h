@@ -91,6 +91,13 @@ void bt_engine_refuse(struct bt_engine *engine, const struct bt_cycle *cycle, st
 void bt_engine_post_filter(const struct bt_profile_runtime *runtime, const struct bt_preempt_request *request,
 	struct bt_preemption *preemption, struct bt_claim_release *out_release, struct bt_buf *text);
 
+/*
+ * Finds the victims of a pod that bt_engine_try_pod has just refused: counts nothing, and carries nothing
+ * out. preemption: the result, if BT_PREEMPT_FOUND is returned.
+ */
+enum bt_preempt_outcome bt_engine_try_post_filter(
+	struct bt_engine *engine, uint32_t pod_ix, struct bt_preemption *preemption);
+
 /* PodGroupPostFilter's input from the members of a group. */
 struct bt_group_notes {
 	bt_plugin_set met;  /* a bit for each plugin at that point whose PreFilter has run */

@@ -16,6 +16,7 @@ void bt_transactions_fini(struct bt_transactions *t)
 	bt_mem_free(t->records);
 	bt_mem_free(t->levels);
 	bt_map_fini(&t->newest);
+	bt_preemption_fini(&t->preemption);
 	bt_mem_free((void *)(uintptr_t)t->part.nodes);
 	bt_mem_free((void *)(uintptr_t)t->part.order);
 	bt_mem_free((void *)(uintptr_t)t->part.part_of);
@@ -47,6 +48,7 @@ struct bt_transaction_record *bt_transaction_record(
 		memset(t->records + old, 0, (t->record_cap - old) * sizeof(*t->records));
 	}
 	struct bt_transaction_record *record = &t->records[t->record_n++];
+	t->refused_ix = BT_NO_POD;
 	record->kind = kind;
 	record->pod_ix = pod_ix;
 	record->before = BT_NO_RECORD;
@@ -95,6 +97,7 @@ void bt_transaction_begin(struct bt_engine *engine)
 	BT_REQUIRE(!bt_ledger_is_frozen(engine->cache->ledger));
 	t->levels = bt_mem_grow(t->levels, t->level_n, &t->level_cap, sizeof(*t->levels));
 	struct bt_transaction_level *level = &t->levels[t->level_n++];
+	t->refused_ix = BT_NO_POD;
 	*level = (struct bt_transaction_level){
 		.record_n = t->record_n,
 		.counts = engine->counts,
@@ -116,6 +119,7 @@ static void restore_numbers(struct bt_engine *engine, const struct bt_transactio
 	bt_nominated_pods_set(&engine->nominated, level->last_pod_ix);
 	if (!level->has_order) {
 		bt_snapshot_forget_order(engine->cache->snapshot);
+		bt_node_list_forget_order(&engine->nodes);
 	}
 	if (engine->transactions.level_n == 0) {
 		bt_snapshot_discount(
@@ -217,6 +221,9 @@ static void undo(struct bt_engine *engine, struct bt_transaction_record *record)
 	case BT_RECORD_GROUP:
 		undo_group(engine, record);
 		break;
+	case BT_RECORD_NOMINATED:
+		bt_transaction_undo_nomination(engine, record);
+		break;
 	}
 }
 
@@ -236,6 +243,7 @@ void bt_transaction_roll_back(struct bt_engine *engine)
 
 	BT_REQUIRE(t->level_n > 0);
 	const struct bt_transaction_level *level = &t->levels[--t->level_n];
+	t->refused_ix = BT_NO_POD;
 	bt_transaction_end_restriction(engine, level);
 	undo_to(engine, level->record_n);
 	restore_numbers(engine, level);
@@ -316,6 +324,7 @@ enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, 
 	}
 	engine->counts.cycle_n++;
 	uint32_t node_ix = bt_engine_try_pod(engine, pod_ix, &plan, &outcome);
+	engine->transactions.refused_ix = outcome == BT_REFUSED ? pod_ix : BT_NO_POD;
 	if (node_ix == BT_NO_NODE) {
 		return outcome;
 	}
@@ -329,6 +338,15 @@ enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, 
 	record->placed.cycle_n = engine->counts.cycle_n;
 	*out_node_ix = node_ix;
 	return BT_PLACED;
+}
+
+struct bt_preemption *bt_transaction_take_refused(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_transactions *t = &engine->transactions;
+
+	BT_REQUIRE(t->level_n > 0 && t->refused_ix == pod_ix);
+	t->refused_ix = BT_NO_POD;
+	return &t->preemption;
 }
 
 /* Adds a pod whose node indices are set, and records the addition. */

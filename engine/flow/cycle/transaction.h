@@ -16,14 +16,15 @@
  * plans in use, each on its next use. Rebuilt are plans that read domain counts or, when a node comes or
  * goes, images that nodes have; and all plans when there is no room for a further slot.
  *
- * The clock does not advance in a transaction. No PostFilter runs, so nothing is preempted or nominated;
+ * The clock does not advance in a transaction. PostFilter runs only in bt_transaction_preempt;
  * Permit and PreEnqueue do not run, and pods of a PodGroup are placed one by one, except by
  * bt_transaction_place_workload and bt_transaction_place_group. A victim's ResourceClaims
  * stay allocated.
  *
  * Context: the scheduling thread, between cycles; while a transaction is open, the engine gets no cycle,
  * event or binder's response (asserted). Explanations are allowed (bt_engine_explain).
- * Owns: struct bt_transactions, by the engine. Writer: transaction.c, transaction_group.c.
+ * Owns: struct bt_transactions, by the engine. Writer: transaction.c, transaction_group.c,
+ *       transaction_preempt.c.
  */
 #pragma once
 
@@ -45,6 +46,8 @@ struct bt_transactions {
 	uint64_t copy_n;      /* for names of copies */
 	struct bt_node_part part;
 	size_t part_cap, part_of_cap;
+	uint32_t refused_ix; /* the pod that was refused, with no change since then; or BT_NO_POD */
+	struct bt_preemption preemption; /* the last one */
 };
 
 /* Is a transaction open? */
@@ -92,12 +95,30 @@ bool bt_transaction_restricts(const struct bt_engine *engine);
  */
 enum bt_outcome bt_transaction_place(struct bt_engine *engine, uint32_t pod_ix, uint32_t *out_node_ix);
 
+/* What bt_transaction_preempt has done. Valid until it is called again. */
+struct bt_transaction_preemption {
+	const struct bt_victim *victims; /* evicted, the most important first */
+	uint32_t victim_n;		 /* 0: preemption does not help */
+	uint32_t violation_n;		 /* of them, whose eviction violates a disruption budget */
+	uint32_t nominated_ix;		 /* victim_n > 0: the pod's node without them */
+};
+
+/*
+ * Preempts for a pod that fits nowhere, as PostFilter of its cycle would: evicts the victims, clears the
+ * nominations of less important pods to their node (which a commit does not carry out), and places the pod as
+ * its next cycle would once the victims are gone. DynamicResources' PostFilter releases no claims here.
+ * Returns: BT_PLACED with the node; BT_REFUSED or BT_FAILED: the pod has no node, but victims may have left.
+ * Requires: bt_transaction_place has just returned BT_REFUSED for the pod.
+ */
+enum bt_outcome bt_transaction_preempt(struct bt_engine *engine, uint32_t pod_ix, uint32_t *out_node_ix,
+	struct bt_transaction_preemption *out_preemption);
+
 /* Whether pods can be placed as one workload (bt_transaction_place_workload). */
 enum bt_workload_kind {
-	BT_WORKLOAD_PODS = 0,	/* pods without a PodGroup, or whose PodGroups do not count */
-	BT_WORKLOAD_GROUP,	/* pods of one PodGroup */
-	BT_WORKLOAD_MIXED,	/* not of one PodGroup, or not of one profile */
-	BT_WORKLOAD_UNKNOWN,	/* the PodGroup has no object */
+	BT_WORKLOAD_PODS = 0, /* pods without a PodGroup, or whose PodGroups do not count */
+	BT_WORKLOAD_GROUP,    /* pods of one PodGroup */
+	BT_WORKLOAD_MIXED,    /* not of one PodGroup, or not of one profile */
+	BT_WORKLOAD_UNKNOWN,  /* the PodGroup has no object */
 	/* The PodGroup is part of a tree, does not wait as a unit (before 1.37), or a pod is nominated. */
 	BT_WORKLOAD_UNSUPPORTED
 };

@@ -114,6 +114,7 @@ static bool net_change_of(struct bt_engine *engine, size_t at, struct net_change
 			bt_transaction_pod(engine, record->pod_ix)->name);
 		return true;
 	case BT_RECORD_RESTORED:
+	case BT_RECORD_NOMINATED:
 		return false;
 	case BT_RECORD_NODE:
 		out->delta = delta_of_node(engine, &record->node.change);

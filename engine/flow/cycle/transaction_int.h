@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The undo log of transactions, for transaction.c, transaction_group.c and transaction_commit.c.
+ * The undo log of transactions, for transaction*.c.
  */
 #pragma once
 
@@ -15,7 +15,8 @@ enum bt_record_kind {
 	BT_RECORD_EVICTED,   /* a pod was withdrawn from its node */
 	BT_RECORD_RESTORED,  /* a withdrawn pod was reinstated */
 	BT_RECORD_NODE,	     /* a node was added, changed or removed */
-	BT_RECORD_GROUP	     /* a PodGroup or CompositePodGroup was added */
+	BT_RECORD_GROUP,     /* a PodGroup or CompositePodGroup was added */
+	BT_RECORD_NOMINATED  /* a nomination was made or cleared */
 };
 
 /* A change, and what undoing it needs. */
@@ -30,6 +31,11 @@ struct bt_transaction_record {
 				behind;	  /* the former nomination, and the pod before it there */
 			uint64_t cycle_n; /* of the decision */
 		} placed;
+		struct {
+			uint32_t nominated_ix, behind; /* as of placed */
+			uint32_t status_node;	       /* held */
+			uint32_t status_ix;
+		} nominated;
 		uint32_t newest; /* evicted: of bt_ledger_withdraw */
 		struct {
 			struct bt_node_change change;
@@ -61,6 +67,12 @@ const struct bt_pod *bt_transaction_pod(const struct bt_engine *engine, uint32_t
 
 /* The pod's newest record that adds (BT_RECORD_ADDED) or evicts it, or BT_NO_RECORD. */
 uint32_t bt_transaction_newest(const struct bt_engine *engine, enum bt_record_kind kind, uint32_t pod_ix);
+
+/* Room for the preemption of the pod that was just refused (asserted), once. */
+struct bt_preemption *bt_transaction_take_refused(struct bt_engine *engine, uint32_t pod_ix);
+
+/* Undoes BT_RECORD_NOMINATED. */
+void bt_transaction_undo_nomination(struct bt_engine *engine, const struct bt_transaction_record *record);
 
 /* Ends the level's restriction of nodes. */
 void bt_transaction_end_restriction(struct bt_engine *engine, const struct bt_transaction_level *level);
