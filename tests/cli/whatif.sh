@@ -172,7 +172,7 @@ says() {
 	"$berth" whatif -q shop.yaml "$@" -o json >r.json 2>err || [ $? = 1 ] || fail "$*: $(cat err)"
 	python3 -c "import json, sys; r = json.load(open('r.json'))['whatif'][0]; sys.exit(not ($want))" || fail "$*: not $want: $(head -c 1500 r.json)"
 }
-says 'r["displaced"] == 2 and r["forbidden"] == 2 and r["budget"] == "shop/keep" and r["budgets"] == [{"budget": "shop/keep", "pods": 2}]' --drain a
+says 'r["displaced"] == 2 and r["forbidden"] == 2 and r["budget"] == "shop/keep" and r["budgets"] == [{"budget": "shop/keep", "pods": 2, "violated": 0}]' --drain a
 says 'r["forbidden"] == 0' --lose a
 says 'r["forbidden"] == 0' --delete pdb/shop/keep --drain a
 # A new node gets the DaemonSet's pod, and takes the pods of another one.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # berth whatif by brute force: the changes of random questions are made to the objects, one after the other, and berth simulate places
 # what waits after each; in the end as many pods wait. Pods of a pool are equal and pools are apart, so that the number does not depend on
-# the order of equal pods or on ties. BT_SEED plays one seed again.
+# the order of equal pods or on ties. Then the same with priorities and budgets, where no two pods and no two nodes are equal: berth
+# simulate gets one waiting pod at a time, and both must agree on who lands where, who evicts whom, and which budgets that violates. BT_SEED
+# plays one seed again.
 . "$(dirname "$0")/common.sh" "$@"
 
 cat >brute.py <<'END'
@@ -244,6 +246,183 @@ for plan in plans:
 # Some answers are not trivial.
 print(asked, "questions,", told, "of them with pods that wait")
 assert asked >= 20 and 5 <= told, (asked, told)
+
+# ---- preemption ----
+
+CONFIG = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+	"profiles": [{"plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeAffinity"}]}}}]}
+write("config.json", [CONFIG])
+
+class Ranked(Cluster):
+	"""Each pod has a priority of its own, and prefers nodes in an order without ties."""
+	def __init__(self):
+		self.nodes, self.pods, self.budgets, self.made, self.drains = {}, {}, {}, 0, False
+		self.priorities = rng.sample(range(1000), 900)
+		for i in range(rng.randint(3, 7)):
+			self.nodes["n%d" % i] = node("n%d" % i, str(i), rng.randint(2, 7))
+		for i in range(rng.randint(0, 3)):
+			self.budgets["pdb%d" % i] = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "pdb%d" % i, "namespace": "d"},
+				"spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": rng.choice("abc")}}}, "status": {"disruptionsAllowed": rng.randint(0, 2)}}
+		for name in sorted(self.nodes):
+			self.fill(name)
+		for i in range(rng.randint(6, 20)):
+			self.put(self.pod("p%d" % i))
+		self.begin()
+		self.place(self.waiting_pods())
+		self.begin()
+
+	def begin(self):
+		self.evictions, self.displaced, self.charged = [], set(), dict.fromkeys(self.budgets, 0)
+
+	def pod(self, name):
+		made = pod(name, rng.choice("abc"), rng.random() < 0.8)
+		made["spec"] = {"priority": self.priorities.pop(), "preemptionPolicy": rng.choice(["Never"] + 4 * ["PreemptLowerPriority"]),
+			"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+				{"weight": 5 + i, "preference": {"matchExpressions": [{"key": "pool", "operator": "In", "values": [str(i)]}]}} for i in range(20)]}},
+			"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": str(rng.choice([1, 1, 1, 2, 3]))}}}]}
+		return made
+
+	def fill(self, name):
+		"""Pods that have run for long."""
+		for i in range(rng.randint(0, int(self.nodes[name]["status"]["allocatable"]["cpu"]))):
+			made = self.pod("%s-ran-%d" % (name, i))
+			made["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "1"
+			made["spec"]["priority"] -= rng.choice([0, 1000])
+			made["spec"]["nodeName"] = name
+			made["status"] = {"phase": "Running", "startTime": made["metadata"]["creationTimestamp"]}
+			self.put(made)
+
+	def things(self, but=()):
+		return [*self.nodes.values(), *self.budgets.values(), *(p for name, p in self.pods.items() if name not in but)]
+
+	def waiting_pods(self):
+		return [name for name, p in self.pods.items() if "nodeName" not in p["spec"]]
+
+	def charge(self, name):
+		"""Counts an eviction. Returns: the first budget without a disruption left."""
+		first = ""
+		for key, budget in self.budgets.items():
+			if budget["spec"]["selector"]["matchLabels"]["app"] == self.pods[name]["metadata"]["labels"]["app"]:
+				if self.charged[key] < budget["status"]["disruptionsAllowed"]:
+					self.charged[key] += 1
+				else:
+					first = first or "d/" + key
+		return first
+
+	def leave(self, test, again):
+		names = [name for name, p in self.pods.items() if "nodeName" in p["spec"] and test(p)]
+		for name in sorted(names, key=lambda name: -self.pods[name]["spec"]["priority"]):
+			if self.drains:
+				self.charge(name)
+			if self.comes_again(name):
+				self.displaced.add(name)
+
+	def comes_again(self, name):
+		"""A pod leaves its node. Returns: whether its controller makes another one."""
+		p = self.pods.pop(name)
+		p["spec"].pop("nodeName", None)
+		p.pop("status", None)
+		if p["metadata"].get("ownerReferences"):
+			self.pods[name] = p
+		return name in self.pods
+
+	def try_one(self, name):
+		"""Lets berth simulate decide one waiting pod. Returns: whether anything has changed, and the victims that wait."""
+		write("now.json", self.things([other for other in self.waiting_pods() if other != name]))
+		run("simulate", "-q", "now.json", "--no-expand", "--config", "config.json", "--decisions", "decisions.jsonl")
+		changed, victims = False, []
+		for decision in map(json.loads, open("decisions.jsonl")):
+			if decision.get("pod") != "d/" + name:
+				continue
+			for victim in decision.get("evicted", []):
+				self.evictions.append({"pod": victim, "node": decision["nominated"], "by": "d/" + name, "budget": self.charge(victim.split("/")[1])})
+				changed = True
+				if self.comes_again(victim.split("/")[1]):
+					victims.append(victim.split("/")[1])
+			if decision.get("node"):
+				self.pods[name]["spec"]["nodeName"] = decision["node"]
+				self.pods[name] = self.pods.pop(name)
+				changed = True
+		return changed, victims
+
+	def place(self, names):
+		"""Places what waits, the most important first, until nothing changes."""
+		rank = lambda name: -self.pods[name]["spec"]["priority"]
+		goes_on = True
+		while goes_on:
+			goes_on = False
+			order = sorted((name for name in names if name in self.pods and "nodeName" not in self.pods[name]["spec"]), key=rank)
+			while order:
+				changed, victims = self.try_one(order.pop(0))
+				goes_on |= changed
+				names = names + victims
+				order = sorted(order + victims, key=rank)
+
+def new_pods(c):
+	things = []
+	for _ in range(rng.randint(1, 3)):
+		c.made += 1
+		new = c.pod("applied-%d" % c.made)
+		things.append(copy.deepcopy(new))
+		c.put(new)
+	path = "apply%d.json" % c.made
+	write(path, things)
+	return ["--apply", path]
+
+def smaller(c):
+	name = rng.choice(sorted(c.nodes))
+	c.nodes[name]["status"]["allocatable"]["cpu"] = "1"
+	return ["--set", name + ":allocatable/cpu=1"]
+
+def evicting_taint(c):
+	name = rng.choice(sorted(c.nodes))
+	c.nodes[name]["spec"]["taints"] = [{"key": "k", "value": "v", "effect": "NoExecute"}]
+	c.leave(on(name), False)
+	return ["--set", name + ":taint/k=v:NoExecute"]
+
+def whatif(*options):
+	return json.loads(run("whatif", "-q", "cluster.json", "--no-expand", "--config", "config.json", *options, "-o", "json"))["whatif"]
+
+sums = dict.fromkeys(["preempted", "preempted_unplaced", "preempted_not_recreated", "violated"], 0)
+plans = [[kind] for kind in (drain, lose, new_pods, evicting_taint) for _ in range(2)]
+plans += [[smaller, new_pods], [new_pods, lose], [drain, new_pods], [drain, drain], [lose, drain], [new_pods, new_pods]]
+for plan in plans:
+	c = Ranked()
+	write("cluster.json", c.things())
+	before = {name: p["spec"].get("nodeName", "") for name, p in c.pods.items()}
+	waits = set() if set(plan) <= {drain, lose} else set(c.waiting_pods())
+	options = []
+	for kind in plan:
+		c.drains, known = kind is drain, set(c.pods)
+		made = kind(c)
+		if made:
+			options += made
+			waits |= c.displaced | set(c.pods) - known
+			c.place(sorted(waits))
+			waits |= {e["pod"].split("/")[1] for e in c.evictions}
+	if not options:
+		continue
+	row = whatif(*options)[0]
+	told = {p["pod"].split("/")[1]: p["to"] for p in row["pods"]}
+	for name, p in c.pods.items():
+		want, got = p["spec"].get("nodeName", ""), told.get(name, before.get(name, ""))
+		if want != got:
+			sys.exit("%s: %s is on %r by berth simulate, and on %r by berth whatif" % (options, name, want, got))
+	if row["preemptions"] != c.evictions:
+		sys.exit("%s: berth simulate evicts\n%s\nand berth whatif\n%s" % (options, c.evictions, row["preemptions"]))
+	assert row["violated"] == sum(e["budget"] != "" for e in c.evictions), (row, c.evictions)
+	assert not whatif("--no-preemption", *options)[0]["preempted"], options
+	for key in sums:
+		sums[key] += row[key]
+print("preemption:", sums)
+assert min(sums.values()) > 0, sums
+
+# Each of many questions is answered as if it was asked alone.
+rows = whatif("--each", "node")
+for row in rows:
+	alone = whatif("--drain", row["question"])[0]
+	assert (row["preemptions"], row["unplaced"], row["placed"]) == (alone["preemptions"], alone["unplaced"], alone["placed"]), (row, alone)
+assert any(row["preempted"] for row in rows + whatif("--pairs", "5")), rows
 END
 python3 brute.py "$berth" || fail "a question and the changed cluster differ"
 finish

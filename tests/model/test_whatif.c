@@ -37,7 +37,7 @@ struct lab {
 	struct bt_buf answers[QUESTIONS];
 };
 
-static uint64_t fates[BT_FATE_N], forbidden_n;
+static uint64_t fates[BT_FATE_N], forbidden_n, violated_n;
 
 static uint32_t below(struct lab *lab, uint32_t n)
 {
@@ -65,7 +65,7 @@ static void add_pods(struct lab *lab)
 			if (bt_engine_add_pod(lab->engines[e], &pod, &entry, &ix) == BT_OK && e == ASKED) {
 				bt_inventory_note_pod(&lab->inventory, ix, &pod);
 				note = &lab->inventory.pods[ix];
-				note->role = (enum bt_pod_role)(below(lab, 4) ? 0 : below(lab, 3));
+				note->role = (enum bt_pod_role)(below(lab, 4) ? 0 : below(lab, BT_ROLE_N));
 				note->workload = 1 + below(lab, 3);
 			}
 		}
@@ -153,6 +153,7 @@ static void make_questions(struct lab *lab)
 		lab->questions[q] = (struct bt_question){.steps = lab->lists[q],
 			.step_n = n,
 			.tries_pending = below(lab, 2),
+			.preempts = below(lab, 4) > 0,
 			.explains_all = below(lab, 2)};
 	}
 }
@@ -171,6 +172,7 @@ static void ask(struct lab *lab, uint32_t q)
 		fates[i] += answer.fates[i];
 	}
 	forbidden_n += answer.forbidden_n;
+	violated_n += answer.violated_n;
 	bt_arena_fini(&arena);
 	if (!lab->answers[q].len) {
 		lab->answers[q] = bytes;
@@ -257,7 +259,7 @@ static void answers_do_not_depend_on_earlier_questions(void **state)
 		printf("%s: %" PRIu64 "\n", bt_fate_text((enum bt_fate)i), fates[i]);
 		assert_true(fates[i] > 0);
 	}
-	assert_true(forbidden_n > 0);
+	assert_true(forbidden_n > 0 && violated_n > 0);
 }
 
 int main(void)

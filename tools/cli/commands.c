@@ -851,6 +851,8 @@ static const struct bt_option whatif_options[] = {
 	{.name = "recreate-all",
 		.help = "Place pods without a controller again, too, as if somebody made them anew."},
 	{.name = "ignore-pending", .help = "Do not place the cluster's pending pods first, nor later."},
+	{.name = "no-preemption",
+		.help = "Pods of a question do not preempt, as if their preemptionPolicy was Never."},
 	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
 	BT_KUBERNETES_VERSION_OPTION,
@@ -880,10 +882,10 @@ static const struct bt_example whatif_examples[] = {
 };
 
 static const struct bt_exit_text whatif_exits[] = {
-	{BT_EXIT_OK, "The report was written; every displaced and every new pod is placed, and no budget "
-		     "forbids it."},
+	{BT_EXIT_OK, "The report was written; every displaced, preempted and new pod is placed, and no "
+		     "budget forbids it."},
 	{BT_EXIT_NO, "The report was written; some pod is not placed, not recreated, lost, or may not be "
-		     "evicted."},
+		     "evicted, or a preemption violates a budget."},
 	USAGE_EXIT,
 	{BT_EXIT_INPUT,
 		"A path cannot be opened or read, the input or the configuration holds nothing usable, or "
@@ -900,8 +902,14 @@ static const struct bt_note whatif_notes[] = {
 		"a command line together are one question, and are made in their order; --each and --pairs "
 		"ask many, each after those changes. After each question everything is as before. After each "
 		"change the pods that wait are placed as new ones, the most important first, then the "
-		"oldest, by a full scheduling cycle each; they do not preempt. Pods that were pending before "
-		"are tried as well, unless nodes are only drained or lost."},
+		"oldest, by a full scheduling cycle each. Pods that were pending before are tried as well, "
+		"unless nodes are only drained or lost."},
+	{"PREEMPTION",
+		"A pod that fits nowhere evicts pods of lower priority as kube-scheduler does, with the "
+		"fewest violations of PodDisruptionBudgets, and takes their place once they are gone. The "
+		"controller of a preempted pod makes another one, which waits behind the pods of its "
+		"priority. Preempted pods are listed with the pod that evicts them, and with a budget whose "
+		"allowed disruptions, after all evictions so far, are used up."},
 	{"PODS",
 		"For each displaced pod with a controller a new one is placed. Pods of DaemonSets and static "
 		"pods end with their node, and are not counted. Pods without a controller are not recreated. "
@@ -909,7 +917,8 @@ static const struct bt_note whatif_notes[] = {
 		"resources, the least that is missing and where."},
 	{"BUDGETS", "forbidden: displaced pods whose eviction a PodDisruptionBudget forbids, by the "
 		    "disruptions that its status allows, if all pods of the question are evicted at once. "
-		    "Only drains ask budgets."},
+		    "Only drains ask budgets. violated: preempted pods of which a budget allows no "
+		    "disruption."},
 	{"UTILIZATION",
 		"Requests in percent of what the nodes can give, before and after, without nodes that the "
 		"question drains or loses."},

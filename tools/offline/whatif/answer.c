@@ -12,7 +12,8 @@ bool bt_answer_is_bad(const struct bt_whatif_answer *answer)
 	const uint64_t *n = answer->fates;
 
 	return n[BT_FATE_UNPLACED] || n[BT_FATE_NOT_RECREATED] || n[BT_FATE_LOST] ||
-	       n[BT_FATE_ADDED_PENDING] || answer->forbidden_n;
+	       n[BT_FATE_ADDED_PENDING] || n[BT_FATE_PREEMPTED_UNPLACED] || n[BT_FATE_PREEMPTED_ENDED] ||
+	       answer->forbidden_n || answer->violated_n;
 }
 
 const char *bt_fate_text(enum bt_fate fate)
@@ -26,6 +27,9 @@ const char *bt_fate_text(enum bt_fate fate)
 		[BT_FATE_ADDED] = "new, placed",
 		[BT_FATE_ADDED_PENDING] = "new, fits nowhere",
 		[BT_FATE_DELETED] = "deleted",
+		[BT_FATE_PREEMPTED] = "preempted, placed again",
+		[BT_FATE_PREEMPTED_UNPLACED] = "preempted, fits nowhere",
+		[BT_FATE_PREEMPTED_ENDED] = "preempted, not recreated: it has no controller",
 	};
 
 	BT_REQUIRE(fate < BT_FATE_N);
@@ -99,6 +103,7 @@ static void code_answer(struct codec *c, struct bt_whatif_answer *a)
 		code_number(c, &a->fates[i]);
 	}
 	code_number(c, &a->forbidden_n);
+	code_number(c, &a->violated_n);
 	code_number(c, &a->pending_n);
 	code_str(c, &a->example);
 	code_str(c, &a->reason);
@@ -110,6 +115,14 @@ static void code_answer(struct codec *c, struct bt_whatif_answer *a)
 	for (uint64_t i = 0; i < a->budget_n; i++) {
 		code_str(c, &a->budgets[i].name);
 		code_number(c, &a->budgets[i].pod_n);
+		code_number(c, &a->budgets[i].preempted_n);
+	}
+	a->preemptions = code_array(c, &a->preemption_n, a->preemptions, sizeof(*a->preemptions));
+	for (uint64_t i = 0; i < a->preemption_n; i++) {
+		code_str(c, &a->preemptions[i].pod);
+		code_str(c, &a->preemptions[i].by);
+		code_str(c, &a->preemptions[i].node);
+		code_str(c, &a->preemptions[i].budget);
 	}
 	a->uses = code_array(c, &a->use_n, a->uses, sizeof(*a->uses));
 	for (uint64_t i = 0; i < a->use_n; i++) {

@@ -15,6 +15,7 @@ void bt_budget_use_begin(struct bt_budget_use *use, const struct bt_cache *cache
 	}
 	use->allowed = bt_mem_zalloc(use->n, sizeof(*use->allowed));
 	use->forbidden = bt_mem_zalloc(use->n, sizeof(*use->forbidden));
+	use->violated = bt_mem_zalloc(use->n, sizeof(*use->violated));
 	for (size_t b = 0; b < use->n; b++) {
 		use->allowed[b] = cache->budgets.items[b].allowed;
 	}
@@ -24,13 +25,16 @@ void bt_budget_use_end(struct bt_budget_use *use)
 {
 	bt_mem_free(use->allowed);
 	bt_mem_free(use->forbidden);
+	bt_mem_free(use->violated);
 	*use = (struct bt_budget_use){0};
 }
 
-bool bt_budget_use_charge(struct bt_budget_use *use, const struct bt_cache *cache, const struct bt_pod *pod)
+/* Returns: the first budget without a disruption left, or SIZE_MAX; it counts in counts. */
+static size_t charge(
+	struct bt_budget_use *use, const struct bt_cache *cache, const struct bt_pod *pod, uint64_t *counts)
 {
 	const struct bt_intern *intern = cache->dictionary->intern;
-	bool forbidden = false;
+	size_t first = SIZE_MAX;
 
 	BT_REQUIRE(use->n == cache->budgets.n);
 	for (size_t b = 0; b < use->n; b++) {
@@ -38,11 +42,22 @@ bool bt_budget_use_charge(struct bt_budget_use *use, const struct bt_cache *cach
 			continue;
 		}
 		if (use->allowed[b] <= 0) {
-			use->forbidden[b]++;
-			forbidden = true;
+			counts[b]++;
+			first = first == SIZE_MAX ? b : first;
 		} else {
 			use->allowed[b]--;
 		}
 	}
-	return forbidden;
+	return first;
+}
+
+bool bt_budget_use_charge(struct bt_budget_use *use, const struct bt_cache *cache, const struct bt_pod *pod)
+{
+	return charge(use, cache, pod, use->forbidden) != SIZE_MAX;
+}
+
+size_t bt_budget_use_preempt(
+	struct bt_budget_use *use, const struct bt_cache *cache, const struct bt_pod *pod)
+{
+	return charge(use, cache, pod, use->violated);
 }

@@ -215,6 +215,7 @@ static void answer(void *context, uint64_t ix, struct bt_buf *out)
 		.step_n = n,
 		.tries_pending =
 			w->changes.helps_pending && !bt_invocation_has(w->invocation, "ignore-pending"),
+		.preempts = !bt_invocation_has(w->invocation, "no-preemption"),
 		.explains_all = w->asked_n == 1};
 	bt_question_answer(&w->cluster, &w->inventory, &question, &arena, &result);
 	bt_answer_write(&result, out);
@@ -298,8 +299,8 @@ int bt_cmd_whatif(struct bt_invocation *invocation)
 		return bt_invocation_wrong(invocation->command,
 			"--each and --pairs are two sets of questions; give one of them");
 	}
-	w.inventory = (struct bt_inventory){.recreates_all = bt_invocation_has(invocation, "recreate-all"),
-		.keeps_objects = changes};
+	w.inventory = (struct bt_inventory){
+		.recreates_all = bt_invocation_has(invocation, "recreate-all"), .keeps_objects = changes};
 	w.cluster.entered = bt_inventory_note_pod;
 	w.cluster.object_entered = bt_inventory_note_object;
 	w.cluster.context = &w.inventory;

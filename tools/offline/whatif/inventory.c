@@ -37,8 +37,8 @@ static uint64_t workload_of(const struct bt_meta_object *meta, const struct bt_o
 	if (bt_str_is(owner->kind, "ReplicaSet") && hash.len && name.len > hash.len + 1 &&
 		name.ptr[name.len - hash.len - 1] == '-' &&
 		bt_str_eq(bt_str_sub(name, name.len - hash.len, name.len), hash)) {
-		return bt_workload_key(bt_str("Deployment"), meta->namespace_,
-			bt_str_sub(name, 0, name.len - hash.len - 1));
+		return bt_workload_key(
+			bt_str("Deployment"), meta->namespace_, bt_str_sub(name, 0, name.len - hash.len - 1));
 	}
 	return bt_workload_key(owner->kind, meta->namespace_, name);
 }
@@ -55,13 +55,13 @@ struct bt_pod_note bt_pod_note_of(const struct bt_inventory *inventory, const st
 			note.workload = workload_of(&pod->meta, owner);
 		}
 		if (bt_str_is(owner->kind, "DaemonSet") || bt_str_is(owner->kind, "Node")) {
-			note.role = BT_ROLE_STAYS;
+			note.role = bt_str_is(owner->kind, "Node") ? BT_ROLE_STATIC : BT_ROLE_STAYS;
 			return note;
 		}
 		note.role = BT_ROLE_MOVES;
 	}
-	if (bt_parse_int64(value_of(&pod->meta.annotations, "controller.kubernetes.io/pod-deletion-cost"),
-		    &cost) &&
+	if (bt_parse_int64(
+		    value_of(&pod->meta.annotations, "controller.kubernetes.io/pod-deletion-cost"), &cost) &&
 		cost >= INT32_MIN && cost <= INT32_MAX) {
 		note.deletion_cost = (int32_t)cost;
 	}
@@ -84,8 +84,7 @@ void bt_inventory_note_object(void *context, const struct bt_object *object)
 {
 	struct bt_inventory *inventory = context;
 
-	if (inventory->keeps_objects &&
-		(object->kind == BT_KIND_NODE || bt_kind_makes_pods(object->kind))) {
+	if (inventory->keeps_objects && (object->kind == BT_KIND_NODE || bt_kind_makes_pods(object->kind))) {
 		(void)bt_inventory_put(inventory, object);
 	}
 }
@@ -108,8 +107,8 @@ const struct bt_object *bt_inventory_find(const struct bt_inventory *inventory, 
 
 const struct bt_object *bt_inventory_put(struct bt_inventory *inventory, const struct bt_object *object)
 {
-	inventory->objects = bt_mem_grow(inventory->objects, inventory->object_n, &inventory->object_cap,
-		sizeof(*inventory->objects));
+	inventory->objects = bt_mem_grow(
+		inventory->objects, inventory->object_n, &inventory->object_cap, sizeof(*inventory->objects));
 	struct bt_object *copy = &inventory->objects[inventory->object_n];
 	*copy = *object;
 	bt_object_own(copy, &inventory->arena);

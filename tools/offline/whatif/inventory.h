@@ -8,11 +8,13 @@
 #include "engine/base/map.h"
 #include "engine/model/object.h"
 
-/* What becomes of a pod whose node is taken away. */
+/* What becomes of a pod that leaves its node. */
 enum bt_pod_role {
 	BT_ROLE_MOVES = 0, /* its controller makes another one */
-	BT_ROLE_STAYS,	   /* a DaemonSet's or a static one: it ends with its node */
-	BT_ROLE_ENDS	   /* no controller recreates it */
+	BT_ROLE_STAYS,	/* a DaemonSet's: it ends with its node; on a node that stays another one is made */
+	BT_ROLE_STATIC, /* of its node's kubelet: it ends with its node */
+	BT_ROLE_ENDS,	/* no controller recreates it */
+	BT_ROLE_N
 };
 
 struct bt_pod_note {
@@ -23,8 +25,8 @@ struct bt_pod_note {
 
 /* Zero-initialized but for recreates_all and keeps_objects, it is empty. Owns: bt_inventory_fini. */
 struct bt_inventory {
-	bool recreates_all; /* also pods without a controller move; set before the first pod */
-	bool keeps_objects; /* nodes and workloads are kept */
+	bool recreates_all;	  /* also pods without a controller move; set before the first pod */
+	bool keeps_objects;	  /* nodes and workloads are kept */
 	struct bt_pod_note *pods; /* by index */
 	size_t pod_n, pod_cap;
 	struct bt_object *objects; /* in the order of the input, then of changes */

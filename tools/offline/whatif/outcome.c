@@ -108,8 +108,8 @@ static struct bt_str name_of_pod(const struct bt_run *run, struct bt_arena *aren
 	while (name.len > 0 && name.ptr[name.len - 1] == '.') {
 		name.len--;
 	}
-	bt_buf_printf(&text, "%.*s/%.*s", BT_STR_ARG(text_of(run, pod->signature->namespace_)),
-		BT_STR_ARG(name));
+	bt_buf_printf(
+		&text, "%.*s/%.*s", BT_STR_ARG(text_of(run, pod->signature->namespace_)), BT_STR_ARG(name));
 	struct bt_str copy = copy_str(arena, bt_buf_view(&text));
 	bt_buf_fini(&text);
 	return copy;
@@ -123,18 +123,23 @@ static enum bt_fate fate_of(const struct bt_run_pod *pod)
 		return pod->fate;
 	}
 	if (pod->is_new) {
-		return placed ? BT_FATE_ADDED : pod->state == BT_RUN_WAITS ? BT_FATE_ADDED_PENDING
-									   : BT_FATE_DELETED;
+		return placed			    ? BT_FATE_ADDED
+		       : pod->state == BT_RUN_WAITS ? BT_FATE_ADDED_PENDING
+						    : BT_FATE_DELETED;
 	}
 	if (pod->displaced_n) {
 		return placed ? BT_FATE_PLACED : BT_FATE_UNPLACED;
+	}
+	if (pod->preempted_n && !pod->was_pending) {
+		return placed ? BT_FATE_PREEMPTED : BT_FATE_PREEMPTED_UNPLACED;
 	}
 	return pod->was_pending && placed ? BT_FATE_NOW_FITS : BT_FATE_N;
 }
 
 static bool is_refused(enum bt_fate fate)
 {
-	return fate == BT_FATE_UNPLACED || fate == BT_FATE_ADDED_PENDING;
+	return fate == BT_FATE_UNPLACED || fate == BT_FATE_ADDED_PENDING ||
+	       fate == BT_FATE_PREEMPTED_UNPLACED;
 }
 
 /* "12 Insufficient cpu (0.3 cpu short on node-7), 2 node(s) were unschedulable". */
@@ -154,8 +159,8 @@ static struct bt_str explain(const struct bt_run *run, struct bt_arena *arena, u
 		bt_buf_text(&text, row->text);
 		if (row->lack_text && row->nearest_ix != BT_NO_NODE) {
 			bt_buf_printf(&text, " (%s short on %.*s)", row->lack_text,
-				BT_STR_ARG(text_of(run,
-					cache_of(run)->view.snapshot->nodes[row->nearest_ix].name)));
+				BT_STR_ARG(text_of(
+					run, cache_of(run)->view.snapshot->nodes[row->nearest_ix].name)));
 		}
 	}
 	bt_refusal_rows_fini(&rows);
@@ -197,8 +202,7 @@ static void answer_pods(const struct bt_run *run, struct bt_arena *arena, struct
 		}
 		struct bt_answer_pod row = {.name = name_of_pod(run, arena, pod->first_ix),
 			.from = name_of_node(run, arena, pod->from_ix),
-			.to = name_of_node(
-				run, arena, pod->state == BT_RUN_PLACED ? pod->to_ix : BT_NO_NODE),
+			.to = name_of_node(run, arena, pod->state == BT_RUN_PLACED ? pod->to_ix : BT_NO_NODE),
 			.fate = fate};
 
 		if (is_refused(fate)) {
@@ -216,31 +220,55 @@ static void answer_pods(const struct bt_run *run, struct bt_arena *arena, struct
 
 /* ---- budgets ---- */
 
-static void answer_budgets(const struct bt_run *run, struct bt_arena *arena, struct bt_whatif_answer *out)
+static struct bt_str name_of_budget(const struct bt_run *run, struct bt_arena *arena, size_t b)
 {
+	const struct bt_budget *budget = &cache_of(run)->budgets.items[b];
 	struct bt_buf text = {0};
 
-	out->budgets = bt_arena_zalloc(arena, (run->budgets.n + 1) * sizeof(*out->budgets));
-	for (size_t b = 0; b < run->budgets.n; b++) {
-		const struct bt_budget *budget = &cache_of(run)->budgets.items[b];
+	bt_buf_printf(&text, "%.*s/%.*s", BT_STR_ARG(text_of(run, budget->namespace_)),
+		BT_STR_ARG(text_of(run, budget->name)));
+	struct bt_str copy = copy_str(arena, bt_buf_view(&text));
+	bt_buf_fini(&text);
+	return copy;
+}
 
-		if (run->budgets.forbidden[b]) {
-			bt_buf_clear(&text);
-			bt_buf_printf(&text, "%.*s/%.*s", BT_STR_ARG(text_of(run, budget->namespace_)),
-				BT_STR_ARG(text_of(run, budget->name)));
+static void answer_budgets(const struct bt_run *run, struct bt_arena *arena, struct bt_whatif_answer *out)
+{
+	const struct bt_budget_use *use = &run->budgets;
+
+	out->budgets = bt_arena_zalloc(arena, (use->n + 1) * sizeof(*out->budgets));
+	for (size_t b = 0; b < use->n; b++) {
+		if (use->forbidden[b] || use->violated[b]) {
 			out->budgets[out->budget_n++] = (struct bt_answer_budget){
-				copy_str(arena, bt_buf_view(&text)), run->budgets.forbidden[b]};
+				name_of_budget(run, arena, b), use->forbidden[b], use->violated[b]};
 		}
 	}
-	bt_buf_fini(&text);
+}
+
+static void answer_preemptions(const struct bt_run *run, struct bt_arena *arena, struct bt_whatif_answer *out)
+{
+	out->preemptions = bt_arena_zalloc(arena, (run->preemption_n + 1) * sizeof(*out->preemptions));
+	for (size_t i = 0; i < run->preemption_n; i++) {
+		const struct bt_run_preemption *preemption = &run->preemptions[i];
+
+		out->preemptions[out->preemption_n++] = (struct bt_answer_preemption){
+			.pod = name_of_pod(run, arena, run->pods[preemption->pod].first_ix),
+			.by = name_of_pod(run, arena, run->pods[preemption->by].first_ix),
+			.node = name_of_node(run, arena, preemption->node_ix),
+			.budget = preemption->budget == SIZE_MAX
+					  ? (struct bt_str){0}
+					  : name_of_budget(run, arena, preemption->budget)};
+	}
 }
 
 void bt_run_answer(struct bt_run *run, struct bt_arena *arena, struct bt_whatif_answer *out)
 {
 	*out = (struct bt_whatif_answer){.node_n = run->node_n,
 		.displaced_n = run->displaced_n,
-		.forbidden_n = run->forbidden_n};
+		.forbidden_n = run->forbidden_n,
+		.violated_n = run->violated_n};
 	answer_uses(run, arena, out);
 	answer_budgets(run, arena, out);
+	answer_preemptions(run, arena, out);
 	answer_pods(run, arena, out);
 }

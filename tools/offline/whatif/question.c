@@ -133,6 +133,11 @@ static size_t order_of_node(struct bt_run *run, uint32_t node_ix)
 
 /* ---- steps of nodes ---- */
 
+static bool ends_with_node(const struct bt_run_pod *pod)
+{
+	return pod->note.role == BT_ROLE_STAYS || pod->note.role == BT_ROLE_STATIC;
+}
+
 static void drain(struct bt_run *run, uint32_t node_ix)
 {
 	size_t n = order_of_node(run, node_ix);
@@ -142,11 +147,10 @@ static void drain(struct bt_run *run, uint32_t node_ix)
 	for (size_t i = 0; i < n; i++) {
 		struct bt_run_pod *pod = touch(run, run->order[i].ix);
 
-		if (pod->note.role == BT_ROLE_STAYS) {
+		if (ends_with_node(pod)) {
 			continue;
 		}
-		if (bt_budget_use_charge(
-			    &run->budgets, cache_of(run), ledger_pod(run, pod->now_ix))) {
+		if (bt_budget_use_charge(&run->budgets, cache_of(run), ledger_pod(run, pod->now_ix))) {
 			run->forbidden_n++;
 		}
 		displace(run, pod, BT_FATE_NOT_RECREATED);
@@ -160,7 +164,7 @@ static void lose(struct bt_run *run, uint32_t node_ix)
 	for (size_t i = 0; i < n; i++) {
 		struct bt_run_pod *pod = touch(run, run->order[i].ix);
 
-		if (pod->note.role == BT_ROLE_STAYS) {
+		if (ends_with_node(pod)) {
 			leave(run, pod);
 		} else {
 			displace(run, pod, BT_FATE_LOST);
@@ -200,7 +204,7 @@ static void change_node(struct bt_run *run, const struct bt_node_object *object)
 		if (is_evicted(run, ledger_pod(run, run->order[i].ix)->signature, node_ix)) {
 			struct bt_run_pod *pod = touch(run, run->order[i].ix);
 
-			if (pod->note.role == BT_ROLE_STAYS) {
+			if (ends_with_node(pod)) {
 				leave(run, pod);
 			} else {
 				displace(run, pod, BT_FATE_NOT_RECREATED);
@@ -270,7 +274,8 @@ static void delete_pod(struct bt_run *run, const struct bt_step *step)
 	if (!pod || pod->state == BT_RUN_GONE) {
 		return;
 	}
-	if (pod->state == BT_RUN_PLACED && pod->note.role == BT_ROLE_MOVES) {
+	if (pod->state == BT_RUN_PLACED &&
+		(pod->note.role == BT_ROLE_MOVES || pod->note.role == BT_ROLE_STAYS)) {
 		displace(run, pod, BT_FATE_DELETED);
 		return;
 	}
@@ -400,54 +405,147 @@ static bool placements_help(const struct bt_signature *signature)
 	return signature->pod_affinity || signature->spread_n || signature->claim_n;
 }
 
-/* Tries the pods that wait once. Returns: whether one was placed. */
-static bool place_once(struct bt_run *run, size_t n, bool again)
+/* Grows with all that may help a pod of the signature. */
+static uint32_t stamp_of(const struct bt_run *run, const struct bt_signature *signature)
 {
-	bool placed = false;
+	return run->change_n + (placements_help(signature) ? run->settled_n : 0);
+}
 
-	for (size_t i = 0; i < n; i++) {
-		struct bt_run_pod *pod = &run->pods[run->order[i].ix];
-		const struct bt_signature *signature = ledger_pod(run, pod->now_ix)->signature;
-		const uint64_t key = bt_pair_key((uint32_t)signature->serial, (uint32_t)pod->priority);
-		uint32_t refused_at;
+/* Equal pods have equal keys. */
+static uint64_t kind_of(const struct bt_pod *pod)
+{
+	uint64_t serial = pod->signature->serial << 1 | pod->never_preempts;
 
-		if (pod->state != BT_RUN_WAITS || (again && !placements_help(signature))) {
-			continue;
-		}
-		/* Nothing has changed since an equal pod was refused. */
-		if (bt_map_get(&run->refused, key, &refused_at) && refused_at == run->change_n) {
-			continue;
-		}
-		if (bt_transaction_place(run->engine, pod->now_ix, &pod->to_ix) != BT_PLACED) {
-			bt_map_put(&run->refused, key, run->change_n);
-			continue;
-		}
-		pod->state = BT_RUN_PLACED;
-		run->change_n += placements_help(signature);
-		placed = true;
+	return bt_pair_key((uint32_t)serial, (uint32_t)pod->priority);
+}
+
+static struct bt_run_order rank_of(const struct bt_run *run, uint32_t place)
+{
+	const struct bt_run_pod *pod = &run->pods[place];
+
+	return (struct bt_run_order){pod->priority, pod->creation_ns, place};
+}
+
+/* Adds a pod to those that wait, which are sorted from the at-th on. */
+static void wait_in_order(struct bt_run *run, uint32_t place, size_t at)
+{
+	const struct bt_run_order rank = rank_of(run, place);
+
+	while (at < run->order_n && by_importance(&run->order[at], &rank) < 0) {
+		at++;
+	}
+	run->order = bt_mem_grow(run->order, run->order_n, &run->order_cap, sizeof(*run->order));
+	memmove(&run->order[at + 1], &run->order[at], (run->order_n - at) * sizeof(*run->order));
+	run->order[at] = rank;
+	run->order_n++;
+}
+
+/* The pod at by has evicted a pod, whose controller makes another one. It waits among the pods from the at-th
+ * on. */
+static void note_victim(struct bt_run *run, uint32_t by, uint32_t victim_ix, size_t at)
+{
+	const struct bt_pod *victim = ledger_pod(run, victim_ix);
+	struct bt_run_pod *pod = touch(run, victim_ix);
+	const uint32_t place = (uint32_t)(pod - run->pods);
+	const size_t budget = bt_budget_use_preempt(&run->budgets, cache_of(run), victim);
+
+	run->violated_n += budget != SIZE_MAX;
+	run->preemptions = bt_mem_grow(
+		run->preemptions, run->preemption_n, &run->preemption_cap, sizeof(*run->preemptions));
+	run->preemptions[run->preemption_n++] =
+		(struct bt_run_preemption){place, by, victim->node_ix, budget};
+	pod->preempted_n++;
+	pod->state = BT_RUN_GONE;
+	if (pod->note.role == BT_ROLE_ENDS || pod->note.role == BT_ROLE_STATIC) {
+		pod->fate = BT_FATE_PREEMPTED_ENDED;
+		return;
+	}
+	come_again(run, pod);
+	pod->creation_ns = INT64_MAX;
+	wait_in_order(run, place, at);
+}
+
+/* Preempts for a pod that was just refused. Returns: whether it has a node now. */
+static bool preempt(struct bt_run *run, uint32_t place, size_t at)
+{
+	struct bt_run_pod *pod = &run->pods[place];
+	struct bt_transaction_preemption preemption;
+
+	bool placed = bt_transaction_preempt(run->engine, pod->now_ix, &pod->to_ix, &preemption) == BT_PLACED;
+	if (preemption.victim_n == 0) {
+		return false;
+	}
+	run->change_n++;
+	if (!placed) {
+		pod->vain_n = run->round_n;
+	}
+	for (uint32_t i = 0; i < preemption.victim_n; i++) {
+		note_victim(run, place, preemption.victims[i].pod_ix, at);
 	}
 	return placed;
 }
 
-static void place_waiting(struct bt_run *run)
+/* Tries the pod that waits at the at-th place of the order. Returns: whether it has a node now. */
+static bool place_at(struct bt_run *run, size_t at)
+{
+	const uint32_t place = run->order[at].ix;
+	struct bt_run_pod *pod = &run->pods[place];
+	const struct bt_signature *signature = ledger_pod(run, pod->now_ix)->signature;
+	const uint64_t kind = kind_of(ledger_pod(run, pod->now_ix));
+	uint32_t refused_at;
+
+	/* Nothing has changed since an equal pod was refused. */
+	if (bt_map_get(&run->refused, kind, &refused_at) && refused_at == stamp_of(run, signature)) {
+		return false;
+	}
+	enum bt_outcome outcome = bt_transaction_place(run->engine, pod->now_ix, &pod->to_ix);
+	bool placed = outcome == BT_PLACED;
+	if (outcome == BT_REFUSED && run->question->preempts && pod->vain_n != run->round_n) {
+		placed = preempt(run, place, at + 1);
+	}
+	if (!placed) {
+		bt_map_put(&run->refused, kind, stamp_of(run, signature));
+		return false;
+	}
+	run->pods[place].state = BT_RUN_PLACED;
+	run->settled_n++;
+	return true;
+}
+
+/* The pods that wait, by importance, in run->order. */
+static void list_waiting(struct bt_run *run)
 {
 	size_t n = 0;
 
-	run->change_n++;
 	for (size_t i = 0; i < run->pod_n; i++) {
-		const struct bt_run_pod *pod = &run->pods[i];
-
-		if (pod->state == BT_RUN_WAITS) {
+		if (run->pods[i].state == BT_RUN_WAITS) {
 			run->order = bt_mem_grow(run->order, n, &run->order_cap, sizeof(*run->order));
-			run->order[n++] =
-				(struct bt_run_order){pod->priority, pod->creation_ns, (uint32_t)i};
+			run->order[n++] = rank_of(run, (uint32_t)i);
 		}
 	}
-	if (n == 0) {
-		return;
+	run->order_n = n;
+	if (n) {
+		qsort(run->order, n, sizeof(*run->order), by_importance);
 	}
-	qsort(run->order, n, sizeof(*run->order), by_importance);
-	for (bool again = false; place_once(run, n, again); again = true) {
+}
+
+/* Ends: each pass but the last one has placed a pod or evicted one for a pod that will not evict again, and a
+ * pod is evicted only for one of higher priority. */
+static void place_waiting(struct bt_run *run)
+{
+	bool goes_on = true;
+
+	run->change_n++;
+	run->round_n++;
+	while (goes_on) {
+		size_t preemption_n = run->preemption_n;
+
+		goes_on = false;
+		list_waiting(run);
+		for (size_t i = 0; i < run->order_n; i++) {
+			goes_on |= place_at(run, i);
+		}
+		goes_on |= run->preemption_n > preemption_n;
 	}
 }
 
@@ -547,6 +645,7 @@ void bt_question_answer(struct bt_loaded_cluster *cluster, const struct bt_inven
 	bt_mem_free(run.pods);
 	bt_mem_free(run.order);
 	bt_mem_free(run.victims);
+	bt_mem_free(run.preemptions);
 	bt_map_fini(&run.by_ix);
 	bt_map_fini(&run.refused);
 }

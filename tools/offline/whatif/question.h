@@ -5,7 +5,7 @@
  *
  * After each change the pods that wait are placed as new ones, the most important first, then the oldest:
  * successors of displaced pods, new pods, and, once a change may have helped them, the pods that were pending
- * before. They do not preempt.
+ * before. They preempt as kube-scheduler does; a preempted pod's successor waits behind pods of its priority.
  */
 #pragma once
 
@@ -24,10 +24,10 @@ enum bt_step_kind {
 
 struct bt_step {
 	enum bt_step_kind kind;
-	uint32_t change_ix; /* steps of one change follow one another */
-	struct bt_str namespace_, name;		/* of the node or the pod */
-	const struct bt_node_object *node;	/* NODE */
-	const struct bt_pod_object *pods;	/* ADD_POD: the pod; SCALE: pods for growing */
+	uint32_t change_ix;		   /* steps of one change follow one another */
+	struct bt_str namespace_, name;	   /* of the node or the pod */
+	const struct bt_node_object *node; /* NODE */
+	const struct bt_pod_object *pods;  /* ADD_POD: the pod; SCALE: pods for growing */
 	size_t pod_n;
 	uint64_t workload, replicas; /* SCALE */
 	bool by_ordinal;	     /* SCALE: the highest ordinals leave first */
@@ -37,6 +37,7 @@ struct bt_question {
 	const struct bt_step *const *steps;
 	size_t step_n;
 	bool tries_pending; /* some change may help pods that were pending */
+	bool preempts;	    /* pods preempt */
 	bool explains_all;  /* every pod that fits nowhere has its reason; otherwise the first one has */
 };
 

@@ -74,6 +74,26 @@ static uint64_t deleted(const struct bt_whatif_answer *a)
 	return a->fates[BT_FATE_DELETED];
 }
 
+static uint64_t preempted(const struct bt_whatif_answer *a)
+{
+	return a->preemption_n;
+}
+
+static uint64_t preempted_unplaced(const struct bt_whatif_answer *a)
+{
+	return a->fates[BT_FATE_PREEMPTED_UNPLACED];
+}
+
+static uint64_t preempted_ended(const struct bt_whatif_answer *a)
+{
+	return a->fates[BT_FATE_PREEMPTED_ENDED];
+}
+
+static uint64_t violated(const struct bt_whatif_answer *a)
+{
+	return a->violated_n;
+}
+
 static uint64_t forbidden(const struct bt_whatif_answer *a)
 {
 	return a->forbidden_n;
@@ -91,6 +111,10 @@ static const struct number numbers[] = {
 	{"added", "new, placed", true, added},
 	{"added_pending", "new, unplaced", true, added_pending},
 	{"deleted", "deleted", true, deleted},
+	{"preempted", "preempted", true, preempted},
+	{"preempted_unplaced", "preempted, unplaced", true, preempted_unplaced},
+	{"preempted_not_recreated", "preempted, not recreated", true, preempted_ended},
+	{"violated", "budget violated", true, violated},
 	{"forbidden", "forbidden by budget", false, forbidden},
 };
 #define NUMBER_N (sizeof(numbers) / sizeof(numbers[0]))
@@ -118,11 +142,31 @@ static void add_pods(struct bt_emit *emit, const struct bt_whatif_answer *answer
 static void add_budgets(struct bt_emit *emit, const struct bt_whatif_answer *answer)
 {
 	bt_emit_begin_array(emit, "budgets");
-	bt_emit_label(emit, "PodDisruptionBudgets that forbid evictions");
+	bt_emit_label(emit, "PodDisruptionBudgets that forbid evictions, or that preemptions violate");
 	for (uint64_t i = 0; i < answer->budget_n; i++) {
 		bt_emit_begin_object(emit, NULL);
 		bt_emit_str(emit, "budget", answer->budgets[i].name);
 		bt_emit_int(emit, "pods", (int64_t)answer->budgets[i].pod_n);
+		bt_emit_label(emit, "forbidden");
+		bt_emit_int(emit, "violated", (int64_t)answer->budgets[i].preempted_n);
+		bt_emit_end(emit);
+	}
+	bt_emit_end(emit);
+}
+
+static void add_preemptions(struct bt_emit *emit, const struct bt_whatif_answer *answer)
+{
+	bt_emit_begin_array(emit, "preemptions");
+	bt_emit_label(emit, "Preempted pods");
+	for (uint64_t i = 0; i < answer->preemption_n; i++) {
+		const struct bt_answer_preemption *preemption = &answer->preemptions[i];
+
+		bt_emit_begin_object(emit, NULL);
+		bt_emit_str(emit, "pod", preemption->pod);
+		bt_emit_str(emit, "node", preemption->node);
+		bt_emit_str(emit, "by", preemption->by);
+		bt_emit_str(emit, "budget", preemption->budget);
+		bt_emit_label(emit, "violated budget");
 		bt_emit_end(emit);
 	}
 	bt_emit_end(emit);
@@ -145,6 +189,7 @@ static void add_uses(struct bt_emit *emit, const struct bt_whatif_answer *answer
 static void add_lists(struct bt_emit *emit, const struct bt_whatif_answer *answer)
 {
 	add_pods(emit, answer);
+	add_preemptions(emit, answer);
 	add_budgets(emit, answer);
 	add_uses(emit, answer);
 }
@@ -190,8 +235,8 @@ static int by_trouble(const void *a, const void *b)
 {
 	const struct bt_whatif_row *x = *(const struct bt_whatif_row *const *)a;
 	const struct bt_whatif_row *y = *(const struct bt_whatif_row *const *)b;
-	uint64_t x_n = unplaced(&x->answer) + added_pending(&x->answer),
-		 y_n = unplaced(&y->answer) + added_pending(&y->answer);
+	uint64_t x_n = unplaced(&x->answer) + added_pending(&x->answer) + preempted_unplaced(&x->answer),
+		 y_n = unplaced(&y->answer) + added_pending(&y->answer) + preempted_unplaced(&y->answer);
 
 	if (x_n != y_n) {
 		return x_n > y_n ? -1 : 1;
