@@ -579,31 +579,53 @@ static void expand_on(struct bt_admission *admission, struct bt_engine *engine)
 	admission->engine = NULL;
 }
 
+/* Warns about a quota; admission->reason is the message. */
+static void warn_of(
+	struct bt_admission *admission, const struct bt_quota *quota, const char *path, const char *remedy)
+{
+	const struct bt_meta_object *meta = &quota->object.meta;
+	char name[NAME_MAX_BYTES];
+
+	snprintf(name, sizeof(name), "ResourceQuota %.*s/%.*s", BT_STR_ARG(meta->namespace_),
+		BT_STR_ARG(meta->name));
+	admission->report(admission->report_context, &(struct bt_diagnosis){.object = name,
+							     .path = path,
+							     .message = admission->reason.ptr,
+							     .remedy = remedy,
+							     .severity = BT_ADVICE});
+	bt_buf_clear(&admission->reason);
+}
+
 /* Warns about one resource of a quota. */
 static void warn_of_quota(struct bt_admission *admission, const struct bt_quota *quota, uint32_t ix)
 {
 	const struct bt_named_quantity *hard = &quota->object.hard.items[ix];
-	const struct bt_meta_object *meta = &quota->object.meta;
 	char used[BT_QUANTITY_TEXT_MAX], asked[BT_QUANTITY_TEXT_MAX], most[BT_QUANTITY_TEXT_MAX];
-	char name[NAME_MAX_BYTES], path[NAME_MAX_BYTES];
+	char path[NAME_MAX_BYTES];
 
 	bt_quantity_text(bt_quota_used(quota, ix), used);
 	bt_quantity_text(quota->asked[ix], asked);
 	bt_quantity_text(hard->quantity, most);
-	snprintf(name, sizeof(name), "ResourceQuota %.*s/%.*s", BT_STR_ARG(meta->namespace_),
-		BT_STR_ARG(meta->name));
 	snprintf(path, sizeof(path), "spec.hard[%.*s]", BT_STR_ARG(hard->name));
 	bt_buf_printf(&admission->reason,
 		"exceeded by what the input creates: used %s, asked for %s, limited to %s", used, asked,
 		most);
-	admission->report(admission->report_context,
-		&(struct bt_diagnosis){.object = name,
-			.path = path,
-			.message = admission->reason.ptr,
-			.remedy = "the API server would refuse a part; raise the quota or ask for less "
-				  "(berth simulate --enforce-quota leaves out what exceeds it)",
-			.severity = BT_ADVICE});
-	bt_buf_clear(&admission->reason);
+	warn_of(admission, quota, path,
+		"the API server would refuse a part; raise the quota or ask for less (berth simulate "
+		"--enforce-quota leaves out what exceeds it)");
+}
+
+/* Warns about pods without amounts that a quota requires. */
+static void warn_of_silence(struct bt_admission *admission, struct bt_quota *quota)
+{
+	if (quota->silent_n) {
+		bt_buf_printf(&admission->reason, "requires amounts that %llu of the created pods lack: %.*s",
+			(unsigned long long)quota->silent_n, BT_STR_ARG(quota->silent));
+		warn_of(admission, quota, "spec.hard",
+			"the API server would refuse them; add the amounts, or a LimitRange with defaults "
+			"(berth simulate --enforce-quota leaves them out)");
+	}
+	quota->silent_n = 0;
 }
 
 /* Warns about quotas that created objects exceed, unless that was refused. */
@@ -620,6 +642,7 @@ static void warn_of_quotas(struct bt_admission *admission)
 				warn_of_quota(admission, quota, j);
 			}
 		}
+		warn_of_silence(admission, quota);
 		quota->asked_n = 0;
 	}
 }

@@ -158,6 +158,17 @@ static struct bt_resource_list claim_usage(const struct bt_claim_object *claim, 
 	return usage;
 }
 
+static uint32_t container_count(const struct bt_pod_spec_object *spec)
+{
+	return spec->container_n + spec->init_container_n;
+}
+
+static const struct bt_container_object *container_at(const struct bt_pod_spec_object *spec, uint32_t ix)
+{
+	return ix < spec->container_n ? &spec->containers[ix]
+				      : &spec->init_containers[ix - spec->container_n];
+}
+
 /* ---- scopes ---- */
 
 static bool sets_compute(const struct bt_resource_list *list)
@@ -180,10 +191,8 @@ static bool is_best_effort(const struct bt_pod_spec_object *spec)
 		(sets_compute(&spec->resources.requests) || sets_compute(&spec->resources.limits))) {
 		return false;
 	}
-	for (uint32_t i = 0; i < spec->container_n + spec->init_container_n; i++) {
-		const struct bt_container_object *container =
-			i < spec->container_n ? &spec->containers[i]
-					      : &spec->init_containers[i - spec->container_n];
+	for (uint32_t i = 0; i < container_count(spec); i++) {
+		const struct bt_container_object *container = container_at(spec, i);
 
 		if (sets_compute(&container->resources.requests) ||
 			sets_compute(&container->resources.limits)) {
@@ -272,6 +281,79 @@ static bool quota_covers(const struct bt_quota_object *quota, const struct bt_qu
 	return true;
 }
 
+/* ---- amounts that a quota requires ---- */
+
+/* Sorted. Source: validationSet. */
+static const struct {
+	struct bt_str name, resource;
+	bool limits;
+} required[] = {
+	{BT_STR("cpu"), BT_STR("cpu"), false},
+	{BT_STR("limits.cpu"), BT_STR("cpu"), true},
+	{BT_STR("limits.memory"), BT_STR("memory"), true},
+	{BT_STR("memory"), BT_STR("memory"), false},
+	{BT_STR("requests.cpu"), BT_STR("cpu"), false},
+	{BT_STR("requests.memory"), BT_STR("memory"), false},
+};
+#define REQUIRED_N (sizeof(required) / sizeof(required[0]))
+
+static bool has_pod_level(const struct bt_pod_spec_object *spec, const struct bt_resource_list *list)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (pod_level(spec, list, list->items[i].name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The first container by name, after that one, that lacks the amount; NULL: none. */
+static const struct bt_container_object *next_silent(
+	const struct bt_pod_spec_object *spec, size_t what, const struct bt_container_object *after)
+{
+	const struct bt_container_object *next = NULL;
+
+	for (uint32_t i = 0; i < container_count(spec); i++) {
+		const struct bt_container_object *container = container_at(spec, i);
+		const struct bt_resource_list *list =
+			required[what].limits ? &container->resources.limits : &container->resources.requests;
+
+		if (!bt_resource_list_find(list, required[what].resource) &&
+			(!after || bt_str_cmp(container->name, after->name) > 0) &&
+			(!next || bt_str_cmp(container->name, next->name) < 0)) {
+			next = container;
+		}
+	}
+	return next;
+}
+
+/* Adds "must specify cpu for: app,init; memory for: app". Returns: whether the quota requires an amount that
+ * a container lacks. Source: podEvaluator.Constraints. */
+static bool explain_silence(
+	const struct bt_quota_object *quota, const struct bt_pod_object *pod, struct bt_buf *out)
+{
+	const struct bt_pod_spec_object *spec = &pod->spec;
+	bool any = false;
+
+	if (has_pod_level(spec, &spec->resources.requests) || has_pod_level(spec, &spec->resources.limits)) {
+		return false;
+	}
+	for (size_t what = 0; what < REQUIRED_N; what++) {
+		const struct bt_container_object *first = next_silent(spec, what, NULL);
+
+		if (!first || !bt_resource_list_find(&quota->hard, required[what].name)) {
+			continue;
+		}
+		bt_buf_printf(
+			out, "%s%.*s for: ", any ? "; " : "must specify ", BT_STR_ARG(required[what].name));
+		for (const struct bt_container_object *c = first; c; c = next_silent(spec, what, c)) {
+			bt_buf_printf(out, "%s%.*s", c == first ? "" : ",", BT_STR_ARG(c->name));
+		}
+		any = true;
+	}
+	return any;
+}
+
 /* ---- counting ---- */
 
 static struct bt_resource_list usage_of(const struct bt_quota_user *user, struct bt_arena *arena)
@@ -312,7 +394,7 @@ static bool explain_excess(
 			const struct bt_named_quantity *more = bt_resource_list_find(usage, entry->name);
 			struct bt_quantity used = bt_quantity_add(bt_quota_used(quota, i), quota->asked[i]);
 
-			if (more &&
+			if (more && more->quantity.nano &&
 				bt_quantity_cmp(bt_quantity_add(used, more->quantity), entry->quantity) > 0) {
 				add_amount(out, begin, entry->name,
 					w == 0	 ? more->quantity
@@ -330,6 +412,16 @@ bool bt_quotas_allow(const struct bt_quotas *quotas, const struct bt_quota_user 
 {
 	struct bt_resource_list usage = {.n = 0};
 
+	for (size_t i = 0; i < quotas->n && user->pod; i++) {
+		const struct bt_quota_object *quota = &quotas->items[i].object;
+		size_t before = out_reason->len;
+
+		bt_buf_printf(out_reason, "failed quota: %.*s: ", BT_STR_ARG(quota->meta.name));
+		if (quota_covers(quota, user) && explain_silence(quota, user->pod, out_reason)) {
+			return false;
+		}
+		out_reason->len = before;
+	}
 	for (size_t i = 0; i < quotas->n; i++) {
 		const struct bt_quota *quota = &quotas->items[i];
 		size_t before = out_reason->len;
@@ -347,6 +439,17 @@ bool bt_quotas_allow(const struct bt_quotas *quotas, const struct bt_quota_user 
 	return true;
 }
 
+/* Remembers a created pod without an amount that the quota requires. */
+static void note_silence(struct bt_quotas *quotas, struct bt_quota *quota, const struct bt_pod_object *pod)
+{
+	struct bt_buf text = {0};
+
+	if (explain_silence(&quota->object, pod, &text) && quota->silent_n++ == 0) {
+		quota->silent = (struct bt_str){bt_arena_copy(&quotas->arena, text.ptr, text.len), text.len};
+	}
+	bt_buf_fini(&text);
+}
+
 void bt_quotas_count(struct bt_quotas *quotas, const struct bt_quota_user *user, struct bt_arena *arena)
 {
 	struct bt_resource_list usage = {.n = 0};
@@ -361,6 +464,9 @@ void bt_quotas_count(struct bt_quotas *quotas, const struct bt_quota_user *user,
 		}
 		usage = usage.set ? usage : usage_of(user, arena);
 		quota->asked_n += user->created;
+		if (user->created && user->pod) {
+			note_silence(quotas, quota, user->pod);
+		}
 		for (uint32_t j = 0; j < hard->n; j++) {
 			const struct bt_named_quantity *more =
 				bt_resource_list_find(&usage, hard->items[j].name);

@@ -15,6 +15,8 @@ struct bt_quota {
 	struct bt_quantity *seen;  /* for each entry of hard: used by objects that exist, */
 	struct bt_quantity *asked; /* and by objects that were created */
 	uint64_t asked_n;	   /* created objects that it counts */
+	uint64_t silent_n;	   /* of them, pods without an amount that it requires */
+	struct bt_str silent;	   /* what the first one must specify */
 };
 
 /* All zeroes is an empty table. Its fields are private, except for reading items. */
@@ -37,8 +39,9 @@ struct bt_quota_user {
 };
 
 /*
- * Whether the quotas of its namespace have room for an object that is created; else the API server's text is
- * in out_reason. Owns: the arena has temporary data.
+ * Whether the quotas of its namespace have room for an object that is created, and a pod's containers have
+ * the amounts that they require; else the API server's text is in out_reason. Owns: the arena has temporary
+ * data.
  */
 bool bt_quotas_allow(const struct bt_quotas *quotas, const struct bt_quota_user *user, struct bt_arena *arena,
 	struct bt_buf *out_reason);

@@ -383,6 +383,53 @@ static void a_quota_counts_pods_of_its_scopes_only(void **state)
 	assert_null(strstr(c->reported.ptr, "default/best"));
 }
 
+/* Two containers and an init container; the first one lacks all, the second one limits. */
+#define UNEVEN                                                                                               \
+	POD("uneven",                                                                                        \
+		"\"containers\":[{\"name\":\"b\",\"image\":\"i\"},{\"name\":\"a\",\"image\":\"i\","          \
+		"\"resources\":{\"requests\":{\"cpu\":\"1\",\"memory\":\"1Gi\"}}}],\"initContainers\":[{"    \
+		"\"name\":\"c\",\"image\":\"i\",\"resources\":{\"limits\":{\"cpu\":\"1\"}}}]")
+
+static void a_quota_of_cpu_or_memory_requires_amounts_of_every_container(void **state)
+{
+	struct created *c = *state;
+
+	c->admission.enforce_quota = true;
+	take(c, QUOTA("\"cpu\":\"9\",\"limits.cpu\":\"9\",\"limits.memory\":\"9Gi\",\"requests.memory\":"
+		      "\"9Gi\","
+		      "\"requests.ephemeral-storage\":\"9Gi\",\"pods\":\"9\"",
+			""));
+	take(c, UNEVEN);
+	take(c, POD("whole", BOX("\"limits\":{\"cpu\":\"1\",\"memory\":\"1Gi\"}")));
+	take(c, POD("level", BOX("") ",\"resources\":{\"requests\":{\"cpu\":\"1\"}}"));
+	finish(c);
+	assert_reported(c,
+		"Pod default/uneven: spec.containers[].resources: failed quota: q: must specify cpu "
+		"for: b; limits.cpu for: a,b; limits.memory for: a,b,c; requests.memory for: b,c");
+	assert_null(strstr(c->admitted.ptr, "uneven"));
+	line_of(c, "whole");
+	line_of(c, "level");
+}
+
+static void a_quota_that_requires_amounts_warns_of_pods_without(void **state)
+{
+	struct created *c = *state;
+
+	take(c, QUOTA("\"limits.cpu\":\"9\"", ""));
+	take(c, OBJECT("v1", "ResourceQuota", "\"name\":\"best\"",
+			",\"spec\":{\"hard\":{\"limits.memory\":\"1\"},\"scopes\":[\"Terminating\"]}"));
+	take(c, UNEVEN);
+	take(c, POD("bare", BOX("")));
+	take(c, POD("whole", BOX("\"limits\":{\"cpu\":\"1\"}")));
+	finish(c);
+	line_of(c, "uneven");
+	line_of(c, "bare");
+	assert_reported(c,
+		"warning: ResourceQuota default/q: spec.hard: requires amounts that 2 of the created "
+		"pods lack: must specify limits.cpu for: a,b;");
+	assert_null(strstr(c->reported.ptr, "default/best"));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, created_setup, created_teardown)
 
 int main(void)
@@ -401,6 +448,8 @@ int main(void)
 		TEST(a_quota_warns_with_numbers_and_blocks_nothing),
 		TEST(an_enforced_quota_refuses_what_exceeds_it),
 		TEST(a_quota_counts_pods_of_its_scopes_only),
+		TEST(a_quota_of_cpu_or_memory_requires_amounts_of_every_container),
+		TEST(a_quota_that_requires_amounts_warns_of_pods_without),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
