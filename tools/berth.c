@@ -109,6 +109,7 @@ static const struct {
 	{"check", bt_cmd_check},
 	{"explain", bt_cmd_explain},
 	{"timeline", bt_cmd_timeline},
+	{"recommend", bt_cmd_recommend},
 	{"whatif", bt_cmd_whatif},
 	{"compare", bt_cmd_compare},
 	{"verdict", bt_cmd_verdict},

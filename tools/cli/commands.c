@@ -778,6 +778,79 @@ static const struct bt_note timeline_notes[] = {
 	{0},
 };
 
+static const struct bt_option recommend_options[] = {
+	FILENAME_OPTION(
+		"File or directory with the cluster, or - for standard input, as for berth simulate. May be "
+		"repeated; the same as giving PATH as an argument."),
+	{.name = "node-types",
+		.type = BT_OPTION_TEXT,
+		.argument = "FILE",
+		.file = BT_FILE_READ,
+		.repeated = true,
+		.help = "Types of nodes that can be bought: Nodes as templates. The annotation "
+			"berth.dev/price is the price of one, berth.dev/limit their number. May be "
+			"repeated."},
+	{.name = "remove",
+		.help = "Also find nodes that could go: drained one after the other, their pods fit "
+			"elsewhere, and no PodDisruptionBudget forbids it."},
+	{.name = "recreate-all",
+		.help = "With --remove, pods without a controller move, too, as if somebody created them "
+			"again."},
+	{.name = "trials",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "2000",
+		.max = 10000000,
+		.help = "How many choices of nodes to replay in search of a lower price."},
+	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
+	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
+	BT_KUBERNETES_VERSION_OPTION,
+	FEATURE_GATES_OPTION(GATES_HELP),
+	NO_EXPAND_OPTION,
+	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
+	REPORT_OPTION,
+	VALIDATE_OPTION,
+	STRICT_OPTION,
+	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	{0},
+};
+
+static const struct bt_example recommend_examples[] = {
+	{"berth recommend cluster.yaml --node-types tools/node-types/aws.yaml",
+		"Which nodes to add so that every pending pod fits."},
+	{"berth recommend cluster.yaml --remove", "Which nodes could go."},
+	{"berth recommend cluster.yaml --node-types types.yaml -o json | jq '.recommend[]'",
+		"The nodes to add, as JSON."},
+	{0},
+};
+
+static const struct bt_exit_text recommend_exits[] = {
+	{BT_EXIT_OK, "The report was written; every pod has a place with the recommended nodes."},
+	{BT_EXIT_NO, "The report was written; some pods fit on no node of these types."},
+	USAGE_EXIT,
+	{BT_EXIT_INPUT,
+		"A path cannot be opened or read, or the input, the types or the configuration hold nothing "
+		"usable; with --strict, anything is wrong in the input."},
+	WRITING_EXIT,
+	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
+	PIPE_EXIT,
+	{0},
+};
+
+static const struct bt_note recommend_notes[] = {
+	{"HOW",
+		"The cluster's pending pods are placed first, as berth simulate places them. For those that "
+		"are left, nodes are chosen that take the most for their price, then exchanged for fewer or "
+		"cheaper ones. Each choice is replayed: its nodes join the cluster, and the pods are placed "
+		"in the queue's order. The report shows a choice that the replay has confirmed."},
+	{"BOUND",
+		"The least price at which nodes of these types offer the sum of what the placed pods "
+		"request, if nodes could be bought in parts: pods that fit on a few types only need these. "
+		"The true minimum lies between bound and price. Pods with affinity, spread constraints, "
+		"volumes or claims do not count for it, as new nodes may help them onto old ones."},
+	{0},
+};
+
 static const struct bt_option whatif_options[] = {
 	FILENAME_OPTION(
 		"File or directory with the cluster, or - for standard input, as for berth simulate. May be "
@@ -1487,6 +1560,16 @@ const struct bt_command bt_commands[] = {
 		.examples = whatif_examples,
 		.exits = whatif_exits,
 		.notes = whatif_notes},
+	{.name = "recommend",
+		.summary = "find the nodes to buy for pending pods, and those that could go",
+		ANY_PATHS,
+		.description =
+			"Reads a cluster and finds which nodes to add so that its pending pods fit, at the "
+			"lowest price, and which nodes could go. Each answer is proved by a replay.",
+		.options = recommend_options,
+		.examples = recommend_examples,
+		.exits = recommend_exits,
+		.notes = recommend_notes},
 	{.name = "quality",
 		.summary = "place the pods in four ways and compare the results",
 		ANY_PATHS,

@@ -12,6 +12,7 @@ int bt_cmd_bench(struct bt_invocation *invocation);
 int bt_cmd_quality(struct bt_invocation *invocation);
 int bt_cmd_explain(struct bt_invocation *invocation);
 int bt_cmd_timeline(struct bt_invocation *invocation);
+int bt_cmd_recommend(struct bt_invocation *invocation);
 int bt_cmd_whatif(struct bt_invocation *invocation);
 int bt_cmd_capacity(struct bt_invocation *invocation);
 int bt_cmd_check(struct bt_invocation *invocation);

@@ -39,5 +39,6 @@ void bt_utilization_fini(struct bt_cluster_utilization *utilization);
 bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signature *signature,
 	const uint32_t *nodes, uint32_t node_n);
 
-/* Appends an amount of a resource as people write it: cores, bytes with a binary suffix, or a plain number. */
+/* Appends an amount of a resource as people write it: cores, bytes with a binary suffix, or a plain
+ * number. */
 void bt_amount_text(struct bt_str resource, double amount, struct bt_buf *out);
