@@ -7,8 +7,10 @@
 #include <stdlib.h>
 
 #include "engine/base/mem.h"
+#include "engine/flow/cycle/transaction.h"
 #include "tools/cli/message.h"
 #include "tools/format/object_reader.h"
+#include "tools/offline/whatif/node_edit.h"
 
 #define TYPE_LABEL "node.kubernetes.io/instance-type"
 
@@ -127,6 +129,32 @@ double bt_node_type_amount(const struct bt_node_type *type, struct bt_str resour
 		}
 	}
 	return 0;
+}
+
+static bool node_exists(struct bt_engine *engine, struct bt_str name)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	uint32_t known = bt_intern_find(cache->dictionary->intern, name);
+
+	return known != BT_NAME_NONE && bt_snapshot_find(cache->snapshot, known) != BT_NO_NODE;
+}
+
+uint32_t bt_node_type_add(const struct bt_node_type *type, struct bt_engine *engine, uint32_t *number)
+{
+	struct bt_node_object node = type->node;
+	struct bt_arena arena = {0};
+	struct bt_buf name = {0};
+	uint32_t node_ix;
+
+	do {
+		bt_buf_clear(&name);
+		bt_buf_printf(&name, "%.*s-new-%u", BT_STR_ARG(type->name), ++*number);
+	} while (node_exists(engine, bt_buf_view(&name)));
+	bt_node_renew(&node, bt_buf_view(&name), &arena);
+	(void)bt_transaction_apply_node(engine, &node, &node_ix); /* names beyond the limits are left out */
+	bt_arena_fini(&arena);
+	bt_buf_fini(&name);
+	return node_ix;
 }
 
 const struct bt_node_type *bt_node_types_find(const struct bt_node_types *types, struct bt_str name)

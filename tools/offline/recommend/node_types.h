@@ -32,6 +32,10 @@ int bt_node_types_read(struct bt_node_types *types, struct bt_loaded_cluster *cl
 /* The amount of a resource that a node of the type has, in the unit of its slot; 0: it has none. */
 double bt_node_type_amount(const struct bt_node_type *type, struct bt_str resource, uint32_t slot);
 
+/* Adds a new node of the type in the open transaction, named TYPE-new-N, where N is above *number and becomes
+ * that. Returns: its slot. */
+uint32_t bt_node_type_add(const struct bt_node_type *type, struct bt_engine *engine, uint32_t *number);
+
 /* The type of that name, or NULL. */
 const struct bt_node_type *bt_node_types_find(const struct bt_node_types *types, struct bt_str name);
 

@@ -12,7 +12,6 @@
 #include "engine/flow/cycle/transaction.h"
 #include "tools/cli/interrupt.h"
 #include "tools/offline/recommend/purchase_int.h"
-#include "tools/offline/whatif/node_edit.h"
 
 static const struct bt_cache *cache_of(const struct bt_purchase *p)
 {
@@ -86,31 +85,9 @@ static void list_pods(struct bt_purchase *p)
 
 /* ---- trying nodes ---- */
 
-static bool node_exists(const struct bt_purchase *p, struct bt_str name)
+static uint32_t add_node(struct bt_purchase *p, const struct bt_node_type *type)
 {
-	uint32_t known = bt_intern_find(cache_of(p)->dictionary->intern, name);
-
-	return known != BT_NAME_NONE && bt_snapshot_find(cache_of(p)->snapshot, known) != BT_NO_NODE;
-}
-
-uint32_t bt_purchase_add_node(struct bt_purchase *p, const struct bt_node_type *type)
-{
-	struct bt_node_object node = type->node;
-	struct bt_arena arena = {0};
-	struct bt_buf name = {0};
-	uint32_t node_ix, number = p->next_number;
-
-	do {
-		bt_buf_clear(&name);
-		bt_buf_printf(&name, "%.*s-new-%u", BT_STR_ARG(type->name), ++number);
-	} while (node_exists(p, bt_buf_view(&name)));
-	p->next_number = number;
-	bt_node_renew(&node, bt_buf_view(&name), &arena);
-	(void)bt_transaction_apply_node(
-		p->engine, &node, &node_ix); /* names beyond the limits are left out */
-	bt_arena_fini(&arena);
-	bt_buf_fini(&name);
-	return node_ix;
+	return bt_node_type_add(type, p->engine, &p->next_number);
 }
 
 static bool place(struct bt_purchase *p, struct bt_wanting_pod *pod, uint32_t *out_node_ix)
@@ -148,7 +125,7 @@ static size_t replay_here(struct bt_purchase *p, const uint32_t *counts, uint32_
 	p->next_number = 0;
 	for (size_t j = 0; j < p->types->n; j++) {
 		for (uint32_t k = 0; k < counts[j]; k++) {
-			bt_purchase_add_node(p, &p->types->items[j]);
+			add_node(p, &p->types->items[j]);
 		}
 	}
 	for (uint32_t i = 0; i < p->pod_n; i++) {
@@ -158,7 +135,8 @@ static size_t replay_here(struct bt_purchase *p, const uint32_t *counts, uint32_
 	return place_all(p, left, p->pod_n);
 }
 
-uint64_t bt_purchase_replay(struct bt_purchase *p, const uint32_t *counts)
+/* Replays with these nodes. Returns: how many pods get a place. */
+static uint64_t replay(struct bt_purchase *p, const uint32_t *counts)
 {
 	bt_transaction_begin(p->engine);
 	const size_t left_n = replay_here(p, counts, p->left);
@@ -176,7 +154,7 @@ static double worth_of(struct bt_purchase *p, size_t type_ix, size_t left_n)
 	uint32_t node_ix;
 
 	bt_transaction_begin(p->engine);
-	const uint32_t only = bt_purchase_add_node(p, &p->types->items[type_ix]);
+	const uint32_t only = add_node(p, &p->types->items[type_ix]);
 	bt_transaction_restrict(p->engine, &only, 1);
 	for (size_t c = 0; c < p->class_n; c++) {
 		const uint32_t class_ix = p->class_order[c];
@@ -249,7 +227,7 @@ static void buy_until_placed(struct bt_purchase *p)
 			best = left_n ? best_type(p, p->counts, left_n) : p->types->n;
 			if (best < p->types->n) {
 				p->counts[best]++;
-				bt_purchase_add_node(p, &p->types->items[best]);
+				add_node(p, &p->types->items[best]);
 				left_n = place_all(p, p->left, left_n);
 				bought = true;
 			}
@@ -277,7 +255,7 @@ static bool keep_if_better(struct bt_purchase *p)
 	const double price = price_of(p, p->tried);
 
 	if (price >= p->price * (1 - 1e-12) || p->trial_n >= p->trial_end || bt_interrupt_pending() ||
-		bt_purchase_replay(p, p->tried) < p->placed_n) {
+		replay(p, p->tried) < p->placed_n) {
 		memcpy(p->tried, p->counts, p->types->n * sizeof(*p->tried));
 		return false;
 	}
@@ -372,7 +350,7 @@ static void try_elsewhere(struct bt_purchase *p)
 	}
 	buy_until_placed(p);
 	lower_price(p);
-	if (p->price >= price * (1 - 1e-12) || bt_purchase_replay(p, p->counts) < p->placed_n) {
+	if (p->price >= price * (1 - 1e-12) || replay(p, p->counts) < p->placed_n) {
 		memcpy(p->counts, p->best, bytes);
 		p->price = price;
 	}
@@ -421,7 +399,7 @@ int bt_purchase_find(struct bt_purchase *p)
 	allocate(p);
 	bt_purchase_value_classes(p);
 	buy_until_placed(p);
-	p->placed_n = bt_purchase_replay(p, p->counts);
+	p->placed_n = replay(p, p->counts);
 	p->trial_end = p->trial_n + p->trial_max;
 	lower_price(p);
 	while (p->price > 0 && p->trial_n < p->trial_end && !bt_interrupt_pending()) {

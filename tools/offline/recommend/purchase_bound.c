@@ -19,14 +19,14 @@ static const struct bt_dictionary *dictionary_of(const struct bt_purchase *p)
 /* Which types takes each class when a node of it is empty? */
 static void find_fits(struct bt_purchase *p)
 {
-	uint32_t *samples = bt_mem_zalloc(p->class_n + 1, sizeof(*samples)), node_ix;
+	uint32_t *samples = bt_mem_zalloc(p->class_n + 1, sizeof(*samples)), node_ix, number = 0;
 
 	for (size_t i = 0; i < p->pod_n; i++) {
 		samples[p->pods[i].class_ix] = p->pods[i].pod_ix;
 	}
 	for (size_t j = 0; j < p->types->n; j++) {
 		bt_transaction_begin(p->engine);
-		const uint32_t only = bt_purchase_add_node(p, &p->types->items[j]);
+		const uint32_t only = bt_node_type_add(&p->types->items[j], p->engine, &number);
 		bt_transaction_restrict(p->engine, &only, 1);
 		for (size_t c = 0; c < p->class_n; c++) {
 			bt_transaction_begin(p->engine);
