@@ -66,7 +66,7 @@ struct bt_counting {
 	uint64_t namespace_version, workload_version;
 	void *context;
 
-	/* The counter of the pods that satisfy a query. */
+	/* The counter of the pods that satisfy a query, which is copied. */
 	uint32_t (*counter)(void *context, const struct bt_pod_query *query);
 
 	/* The number of a set of nodes, from a flag per slot. Valid until the snapshot's version changes. 0:

@@ -314,14 +314,14 @@ struct bt_plugin {
 	const char *const *reasons;  /* upstream's texts of its reasons, by kind */
 	bt_plugin_reason_fn *reason; /* instead, for texts with arguments */
 	bt_plugin_score_fn *score;
-	/* Of plugins that depend on usage. When all plugins that depend on descriptions have it, plans of
-	 * different signatures may share their results. */
+	/* Of plugins that depend on usage; NULL: each term has results of its own. When all plugins that
+	 * depend on descriptions have it, plans of different signatures may share their results. */
 	bt_plugin_key_fn *key;
-	bt_plugin_reads_fn *reads;	 /* of plugins that depend on usage; NULL: all slots */
-	bt_plugin_describe_fn *describe; /* of these; NULL: never */
-	bt_plugin_prepare_fn *prepare;	 /* of plugins that depend on counters */
-	bt_plugin_bound_fn *bound;	 /* of these */
-	bt_plugin_keys_fn *node_keys;
+	bt_plugin_reads_fn *reads;	     /* of plugins that depend on usage; NULL: all slots */
+	bt_plugin_describe_fn *describe;     /* of these; NULL: never */
+	bt_plugin_prepare_fn *prepare;	     /* of plugins that depend on counters */
+	bt_plugin_bound_fn *bound;	     /* of these */
+	bt_plugin_keys_fn *node_keys;	     /* of these; NULL: each node is evaluated */
 	bt_plugin_pre_filter_fn *pre_filter; /* instead of prepare */
 	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */
 	bt_plugin_pre_score_fn *pre_score;

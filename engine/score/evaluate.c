@@ -393,19 +393,6 @@ static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view,
 	}
 }
 
-static void normalize(const struct bt_plugin *plugin, int64_t *scores, uint32_t n)
-{
-	int64_t highest = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		highest = scores[i] > highest ? scores[i] : highest;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		scores[i] =
-			bt_normalize_default(scores[i], highest, plugin->normalize == BT_NORMALIZE_REVERSED);
-	}
-}
-
 /* The nodes without pods and images. Source: HTTPExtender.Filter makes node infos from the nodes that an
  * extender has returned, v1.36.3; PreScore and NormalizeScore use the snapshot. */
 static struct bt_view emptied(const struct bt_view *view)
@@ -430,11 +417,7 @@ static void score_all(const struct bt_plugin *plugin, const struct bt_compiled *
 	for (uint32_t i = 0; i < e->feasible_n; i++) {
 		plugin->score(compiled->term, &seen, e->feasible[i], 1, &scores[i]);
 	}
-	if (plugin->normalize == BT_NORMALIZE_OWN) {
-		plugin->normalize_own(compiled->term, view, e->feasible, e->feasible_n, scores);
-	} else if (plugin->normalize != BT_NORMALIZE_NONE) {
-		normalize(plugin, scores, e->feasible_n);
-	}
+	bt_normalize_scores(plugin, compiled->term, view, e->feasible, e->feasible_n, scores);
 }
 
 static void fail_range(struct bt_evaluation *e, const struct bt_plugin *plugin, int64_t score)

@@ -89,6 +89,17 @@ static bool depends_known(const struct bt_plugin_use *use)
 	       !(!counters && plugin->normalize == BT_NORMALIZE_OWN);
 }
 
+/* Does the plugin's descriptor have what its declarations need? */
+static void require_complete(const struct bt_plugin *plugin)
+{
+	bool counters = plugin->filter_depends == BT_DEPENDS_ON_COUNTERS ||
+			plugin->score_depends == BT_DEPENDS_ON_COUNTERS;
+
+	BT_REQUIRE(!counters || plugin->prepare || plugin->pre_filter);
+	BT_REQUIRE(!plugin->prepare || plugin->bound);
+	BT_REQUIRE((plugin->normalize == BT_NORMALIZE_OWN) == (plugin->normalize_own != NULL));
+}
+
 struct bt_planner *bt_planner_create(const struct bt_profile *profile, const struct bt_planner_env *env)
 {
 	struct bt_planner *planner = bt_mem_zalloc(1, sizeof(*planner));
@@ -99,6 +110,7 @@ struct bt_planner *bt_planner_create(const struct bt_profile *profile, const str
 	for (uint32_t i = 0; i < profile->use_n; i++) {
 		const struct bt_plugin_use *use = &profile->uses[i];
 
+		require_complete(use->plugin);
 		planner->columns_possible &= depends_known(use) && (!use->score || use->weight >= 0);
 		total += use->score ? use->weight * BT_MAX_NODE_SCORE : 0;
 	}
@@ -394,15 +406,22 @@ static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
 
 /* ---- data that plans share ---- */
 
-/* Adds a use's dependencies to the planner's key. The length separates those of two uses. */
+/* Adds a use's dependencies to the planner's key: the plugin's own, or the term itself. The length separates
+ * those of two uses. */
 static void add_key(
 	struct bt_planner *planner, const struct bt_plan *plan, uint32_t u, bool filter, bool score)
 {
+	const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
+	const void *term = plan->compiled[u].term;
 	size_t at = planner->key.len;
 	uint32_t head[3] = {u, (uint32_t)(filter << 1 | score), 0};
 
 	bt_buf_add(&planner->key, head, sizeof(head));
-	plan->profile->uses[u].plugin->key(plan->compiled[u].term, &planner->key);
+	if (plugin->key) {
+		plugin->key(term, &planner->key);
+	} else {
+		bt_buf_add(&planner->key, &term, sizeof(term));
+	}
 	BT_INVARIANT(planner->key.len >= at + sizeof(head));
 	head[2] = (uint32_t)(planner->key.len - at);
 	memcpy(planner->key.ptr + at, head, sizeof(head));

@@ -118,6 +118,8 @@ struct bt_planner_env {
 	size_t memory_bytes; /* limit of plans and columns; beyond it all are dropped and rebuilt on demand */
 };
 
+/* Requires: at most BT_PROFILE_USES plugins; each has prepare or pre_filter if it depends on counters, bound
+ * if it has prepare, and normalize_own for BT_NORMALIZE_OWN alone. */
 struct bt_planner *bt_planner_create(const struct bt_profile *profile, const struct bt_planner_env *env);
 void bt_planner_destroy(struct bt_planner *planner);
 

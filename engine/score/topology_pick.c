@@ -117,13 +117,17 @@ static void reserve(struct bt_topology_pick *c, uint32_t n)
 /* The classes for the equivalence keys of this cycle, updated for the present nodes. */
 static struct bt_topology_pick *prepare(struct bt_plan *plan, uint32_t slot_n)
 {
-	struct bt_equivalence_key node_keys[BT_EQUIVALENCE_KEYS];
+	struct bt_equivalence_key node_keys[BT_EQUIVALENCE_KEYS] = {{0}};
 	uint32_t n = 0;
 
-	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+	for (uint32_t u = 0; u < plan->profile->use_n && n <= BT_EQUIVALENCE_KEYS; u++) {
 		if (filters(plan, u) || scores(plan, u)) {
-			n = plan->profile->uses[u].plugin->node_keys(
-				plan->compiled[u].term, node_keys, n, BT_EQUIVALENCE_KEYS);
+			const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
+
+			/* Without keys no two nodes are known to be equal, as with too many keys. */
+			n = plugin->node_keys ? plugin->node_keys(plan->compiled[u].term, node_keys, n,
+							BT_EQUIVALENCE_KEYS)
+					      : BT_EQUIVALENCE_KEYS + 1;
 		}
 	}
 	if (plan->counted && !bt_classes_current(plan->counted->classes, node_keys, n)) {
@@ -234,7 +238,7 @@ static bool add_scores(const struct bt_plan *plan, struct bt_topology_pick *c, c
 		length = run_at(c, at, n);
 		use->plugin->score(plan->compiled[u].term, view, c->points[at], length, c->scores + at);
 	}
-	use->plugin->normalize_own(plan->compiled[u].term, view, c->points, n, c->scores);
+	bt_normalize_scores(use->plugin, plan->compiled[u].term, view, c->points, n, c->scores);
 	for (uint32_t i = 0; i < n; i++) {
 		out_of_range |= c->scores[i] < 0 || c->scores[i] > BT_MAX_NODE_SCORE;
 		c->sums[i] += (c->scores[i] & 127) * use->weight;

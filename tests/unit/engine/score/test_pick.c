@@ -4,11 +4,14 @@
  */
 #include <inttypes.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -725,6 +728,47 @@ static void a_plugin_without_declared_dependencies_is_called_for_every_node(void
 	expect_no_columns(&filters);
 }
 
+/* Starts a planner with the plugin in a child, which aborts. */
+static void expect_abort(const struct bt_plugin *plugin)
+{
+	struct world *w = world_create(6, ODD_NOTHING);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
+	int status = 0;
+
+	w->profile.uses[1].plugin = plugin;
+	fflush(NULL);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		signal(SIGABRT, SIG_DFL);
+		bt_planner_create(&w->profile, &env);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	bt_mem_free(w);
+}
+
+static void bind_nothing(void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip)
+{
+	(void)state;
+	(void)view;
+	*out_filter_skip = *out_score_skip = true;
+}
+
+static void a_plugin_that_lacks_what_it_declares_is_refused(void **state)
+{
+	struct bt_plugin counts = likes, binds = likes, normalizes = likes;
+
+	(void)state;
+	counts.filter_depends = BT_DEPENDS_ON_COUNTERS;
+	binds.prepare = bind_nothing;
+	normalizes.normalize = BT_NORMALIZE_OWN;
+	expect_abort(&counts);
+	expect_abort(&binds);
+	expect_abort(&normalizes);
+}
+
 /* Pods of all signatures have the same usage, and share a column. */
 static void shared_key(const void *opaque, struct bt_buf *out_key)
 {
@@ -792,6 +836,7 @@ int main(void)
 		cmocka_unit_test(descriptions_that_mean_the_same_are_looked_at_once),
 		cmocka_unit_test(a_plugin_with_its_own_normalization_is_called_for_every_node),
 		cmocka_unit_test(a_plugin_without_declared_dependencies_is_called_for_every_node),
+		cmocka_unit_test(a_plugin_that_lacks_what_it_declares_is_refused),
 		cmocka_unit_test(shared_groups_count_towards_the_limit_of_memory),
 	};
 
