@@ -222,7 +222,7 @@ func TestAWorkloadIsPlacedTogetherOrNotAtAll(t *testing.T) {
 		t.Fatal(r, err)
 	}
 	r, err = s.ScheduleWorkload(t.Context(), []*v1.Pod{member("a", "2"), member("b", "2"), member("c", "2")}, ScheduleWorkloadOptions{})
-	if err != nil || nodesOf(r) != "n1,n1," {
+	if err != nil || nodesOf(r) != "n1,n1," || !strings.Contains(r[2].Message, "Insufficient cpu") {
 		t.Fatal(r, err)
 	}
 	if _, err = s.ScheduleWorkload(t.Context(), []*v1.Pod{member("d", "1"), pod("e", "1")}, ScheduleWorkloadOptions{}); !errors.Is(err, ErrInvalid) {
@@ -240,8 +240,19 @@ func TestErrorsNameThePlaceAndTheRemedy(t *testing.T) {
 	}
 	stranger := pod("a", "1")
 	stranger.Spec.SchedulerName = "another"
-	if _, err := s.SchedulePods(t.Context(), []*v1.Pod{stranger}, nil, SchedulePodsOptions{}); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "default/a") {
+	if _, err := s.SchedulePods(t.Context(), []*v1.Pod{stranger}, nil, SchedulePodsOptions{}); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), `default/a: no profile has its spec.schedulerName, "another"`) {
 		t.Fatal(err)
+	}
+	finished := pod("b", "1")
+	finished.Status.Phase = v1.PodSucceeded
+	if _, err := s.CanSchedulePod(t.Context(), finished, nil); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "Succeeded") {
+		t.Fatal(err)
+	}
+	if _, err := s.CanSchedulePod(t.Context(), on(pod("c", "1"), "n1"), nil); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "its spec.nodeName is n1") {
+		t.Fatal(err)
+	}
+	if pods, err := s.Pods(); err != nil || len(pods) != 0 {
+		t.Fatal("a refused pod stayed", pods, err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -253,6 +264,215 @@ func TestErrorsNameThePlaceAndTheRemedy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNilIsAnErrorAndLeavesTheSnapshotAsItWas(t *testing.T) {
+	s := with(t, nil, node("n1", "4"))
+	none := []*v1.Pod{pod("a", "1"), nil}
+	calls := map[string]func() error{
+		"CanSchedulePod": func() error { _, err := s.CanSchedulePod(t.Context(), nil, nil); return err },
+		"SchedulePods": func() error {
+			_, err := s.SchedulePods(t.Context(), none, nil, SchedulePodsOptions{})
+			return err
+		},
+		"SchedulePodsByTemplate": func() error {
+			_, err := s.SchedulePodsByTemplate(t.Context(), nil, nil, 1, SchedulePodsByTemplateOptions{})
+			return err
+		},
+		"ScheduleWorkload": func() error {
+			_, err := s.ScheduleWorkload(t.Context(), none, ScheduleWorkloadOptions{})
+			return err
+		},
+		"PreemptPods": func() error { _, err := s.PreemptPods(t.Context(), none); return err },
+		"Unpreempt":   func() error { _, err := s.Unpreempt(nil); return err },
+		"Explain":     func() error { _, err := s.Explain(t.Context(), nil, nil); return err },
+		"FindVictims": func() error { _, _, err := s.FindVictims(t.Context(), nil); return err },
+		"Transaction": func() error { return s.Transaction(t.Context(), nil) },
+		"AddNodes":    func() error { return s.AddNodes(nil) },
+		"AddPods":     func() error { return s.AddPods(none...) },
+		"Apply":       func() error { return s.Apply(nil) },
+		"Delete":      func() error { return s.Delete((*v1.Pod)(nil)) },
+	}
+	for name, call := range calls {
+		if err := call(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), name) {
+			t.Error(name, err)
+		}
+	}
+	if pods, err := s.Pods(); err != nil || len(pods) != 0 {
+		t.Fatal(pods, err)
+	}
+	if err := s.Delete(node("n1", "4")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNothingFitsAnEmptyPlacement(t *testing.T) {
+	s := with(t, nil, node("n1", "4"))
+	none, err := s.MakePlacement(nil)
+	if err != nil || none == nil {
+		t.Fatal(err)
+	}
+	if r, err := s.CanSchedulePod(t.Context(), pod("a", "1"), none); err != nil || len(r.NodeNames) != 0 {
+		t.Fatal(r, err)
+	}
+	if r, err := s.SchedulePods(t.Context(), []*v1.Pod{pod("a", "1")}, none, SchedulePodsOptions{}); err != nil || len(r) != 0 {
+		t.Fatal(r, err)
+	}
+	template := &v1.PodTemplateSpec{Spec: pod("", "2").Spec}
+	if r, err := s.SchedulePodsByTemplate(t.Context(), template, none, 2, SchedulePodsByTemplateOptions{}); err != nil || len(r) != 0 {
+		t.Fatal(r, err)
+	}
+}
+
+func TestAPreemptedPodIsScheduledAgain(t *testing.T) {
+	a := on(pod("a", "3"), "n1")
+	s := with(t, []*v1.Pod{a}, node("n1", "4"), node("n2", "4"), node("n3", "2"))
+	if got := fitting(t, s, a); !slices.Equal(got, []string{"n2"}) {
+		t.Fatal(got)
+	}
+	if _, err := s.SchedulePods(t.Context(), []*v1.Pod{a}, nil, SchedulePodsOptions{}); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "it is on node n1") {
+		t.Fatal(err)
+	}
+	u, err := s.PreemptPods(t.Context(), []*v1.Pod{a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fitting(t, s, a); !slices.Equal(got, []string{"n1", "n2"}) {
+		t.Fatal(got)
+	}
+	rest, err := s.MakePlacement([]string{"n2", "n3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dry := CommonSchedulingOptions{DryRun: true}
+	if r, err := s.ScheduleWorkload(t.Context(), []*v1.Pod{a, pod("b", "3")}, ScheduleWorkloadOptions{dry}); err != nil || len(r) != 2 || r[0].SelectedNodeName == "" || r[1].SelectedNodeName == "" {
+		t.Fatal(r, err)
+	}
+	if _, err = s.Unpreempt(u); err != nil {
+		t.Fatal("a dry run ended the preemption", err)
+	}
+	if _, err = s.PreemptPods(t.Context(), []*v1.Pod{a}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.SchedulePods(t.Context(), []*v1.Pod{a}, rest, SchedulePodsOptions{})
+	if err != nil || nodesOf(r) != "n2" || r[0].Pod == a || a.Name != "a" || a.Spec.NodeName != "n1" {
+		t.Fatal(r, err)
+	}
+	if _, err = s.PreemptPods(t.Context(), []*v1.Pod{r[0].Pod}); err != nil {
+		t.Fatal(err)
+	}
+	if err = s.ResetMutations(); err != nil {
+		t.Fatal(err)
+	}
+	if pods, err := s.Pods(); err != nil || len(pods) != 1 || pods[0] != (PodState{"default", "a", "n1"}) {
+		t.Fatal(pods, err)
+	}
+}
+
+func TestARemovedNodeComesBack(t *testing.T) {
+	a := on(pod("a", "3"), "n1")
+	s := with(t, []*v1.Pod{a}, node("n1", "4"), node("n2", "4"))
+	if err := s.RemoveNodes(t.Context(), "n1", "n9"); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "n9") {
+		t.Fatal(err)
+	}
+	err := s.Transaction(t.Context(), func() (TransactionResult, error) {
+		if err := s.RemoveNodes(t.Context(), "n1"); err != nil {
+			return Revert, err
+		}
+		if _, err := s.PreemptPods(t.Context(), []*v1.Pod{a}); err != nil {
+			return Revert, err
+		}
+		r, err := s.SchedulePods(t.Context(), []*v1.Pod{a}, nil, SchedulePodsOptions{})
+		if err != nil || nodesOf(r) != "n2" {
+			t.Error(r, err)
+		}
+		if got := fitting(t, s, pod("b", "1")); !slices.Equal(got, []string{"n2"}) {
+			t.Error(got)
+		}
+		return Revert, err
+	})
+	if got := fitting(t, s, pod("b", "1")); err != nil || !slices.Equal(got, []string{"n1", "n2"}) {
+		t.Fatal(got, err)
+	}
+}
+
+func TestEachNodeTellsWhyAPodDoesNotFit(t *testing.T) {
+	s := with(t, []*v1.Pod{on(pod("there", "3"), "n2")}, node("n1", "4"), node("n2", "4"), node("n3", "1"))
+	v, err := s.Explain(t.Context(), pod("a", "2"), nil)
+	if err != nil || len(v) != 3 || v[0].NodeName != "n1" || v[0].Plugin != "" || v[0].Total == 0 || v[0].Scores["NodeResourcesFit"] == 0 {
+		t.Fatal(v, err)
+	}
+	if v[1].NodeName != "n2" || v[1].Plugin != "NodeResourcesFit" || !strings.Contains(v[1].Reason, "Insufficient cpu (needs 2, free 1)") || !v[1].PreemptionMightHelp || v[2].PreemptionMightHelp {
+		t.Fatal(v)
+	}
+	only, err := s.MakePlacement([]string{"n3", "n1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err = s.Explain(t.Context(), pod("a", "2"), only); err != nil || len(v) != 2 || v[0].NodeName != "n1" || v[1].NodeName != "n3" {
+		t.Fatal(v, err)
+	}
+	if pods, err := s.Pods(); err != nil || len(pods) != 1 {
+		t.Fatal("the asked pod stayed", pods, err)
+	}
+}
+
+func TestAPreemptionBelongsToItsSnapshot(t *testing.T) {
+	a := on(pod("a", "3"), "n1")
+	one, two := with(t, []*v1.Pod{a}, node("n1", "4")), with(t, []*v1.Pod{a}, node("n1", "4"))
+	u, err := one.PreemptPods(t.Context(), []*v1.Pod{a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = two.PreemptPods(t.Context(), []*v1.Pod{a}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = two.Unpreempt(u); !errors.Is(err, ErrInvalid) {
+		t.Fatal(err)
+	}
+	if _, err = one.Unpreempt(u); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// endsAfter is a context that ends when it has been asked n times.
+type endsAfter struct {
+	context.Context
+	n int
+}
+
+func (c *endsAfter) Err() error {
+	if c.n--; c.n < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestAContextEndsSchedulingBetweenPods(t *testing.T) {
+	s := with(t, nil, node("n1", "4"))
+	pods := []*v1.Pod{pod("a", "1"), pod("b", "1"), pod("c", "1")}
+	if _, err := s.SchedulePods(&endsAfter{t.Context(), 3}, pods, nil, SchedulePodsOptions{}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if left, err := s.Pods(); err != nil || len(left) != 0 {
+		t.Fatal("it kept what it had placed", left, err)
+	}
+}
+
+func TestWhatAddsAndDeletesWhileThereAreMutations(t *testing.T) {
+	s := with(t, nil, node("n1", "4"))
+	err := s.Transaction(t.Context(), func() (TransactionResult, error) {
+		if err := s.Delete(node("n1", "4")); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "return from it") {
+			t.Error(err)
+		}
+		return Revert, s.AddNodes(node("n2", "4"))
+	})
+	if nodes, listed := s.Nodes(); err != nil || listed != nil || len(nodes) != 1 {
+		t.Fatal("the added node stayed", nodes, err, listed)
+	}
+	if err = s.Delete(node("n1", "4")); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "ResetMutations") {
 		t.Fatal(err)
 	}
 }
@@ -367,11 +587,11 @@ func ExampleClusterSnapshot_Transaction() {
 		if err != nil {
 			return Revert, err
 		}
-		if _, err := s.PreemptPods(context.Background(), []*v1.Pod{pod("a", "3")}); err != nil {
+		itsPods := []*v1.Pod{pod("a", "3")}
+		if _, err := s.PreemptPods(context.Background(), itsPods); err != nil {
 			return Revert, err
 		}
-		moved := pod("a-again", "3")
-		results, err := s.SchedulePods(context.Background(), []*v1.Pod{moved}, rest, SchedulePodsOptions{})
+		results, err := s.SchedulePods(context.Background(), itsPods, rest, SchedulePodsOptions{})
 		if err == nil {
 			fmt.Println("its pod goes to", results[0].SelectedNodeName)
 		}

@@ -5,8 +5,19 @@
 // kubernetes-sigs/scheduler-library; libberth, a C library, decides.
 //
 // A ClusterSnapshot holds nodes, pods and what else scheduling depends on. Apply and Delete change the cluster itself.
-// SchedulePods, SchedulePodsByTemplate, ScheduleWorkload and PreemptPods try something: Transaction keeps or reverts
-// what it groups, and ResetMutations reverts all that was kept.
+// SchedulePods, SchedulePodsByTemplate, ScheduleWorkload, PreemptPods and RemoveNodes are mutations, which try something:
+// Transaction keeps or reverts what it groups, and ResetMutations reverts all that was kept. While there are mutations,
+// AddNodes and AddPods are such, too.
+//
+// # Errors
+//
+// An error names the call, the object and the remedy; errors.Is tells its kind (ErrInvalid, ErrNotFound, …). A call that
+// fails changes nothing. That a pod fits nowhere is no error: results have the reason.
+//
+// # Contexts
+//
+// A verb whose context has ended returns its error, and changes nothing. SchedulePods looks before each pod; other verbs,
+// of a few milliseconds, look once.
 //
 // # Goroutines
 //
@@ -16,7 +27,7 @@
 // # Memory
 //
 // Close frees a snapshot. One that is never closed is freed after the garbage collector has found it unreachable.
-// Objects that are passed in are copied, and are never changed.
+// Objects that are passed in are copied, and are never changed: a pod that is passed again is known by namespace and name.
 //
 // # Building
 //

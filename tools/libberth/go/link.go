@@ -171,6 +171,27 @@ func (h *handle) schedule(namespace, name string) (*C.char, C.enum_berth_status)
 	return node, status
 }
 
+// find returns a pod's state and its node.
+func (h *handle) find(namespace, name string) (C.enum_berth_pod_state, string) {
+	var state C.enum_berth_pod_state
+	var node *C.char
+	ns, n := h.named(namespace, name)
+	if C.berth_find_pod(h.berth, ns, n, &state, &node) != C.BERTH_OK {
+		return C.BERTH_POD_UNKNOWN, ""
+	}
+	return state, C.GoString(node)
+}
+
+func (h *handle) explain(op, namespace, name string) ([]byte, error) {
+	var text *C.char
+	ns, n := h.named(namespace, name)
+	if err := h.check(op, C.berth_explain(h.berth, ns, n, C.BERTH_JSON, &text)); err != nil {
+		return nil, err
+	}
+	defer C.berth_free(text)
+	return []byte(C.GoString(text)), nil
+}
+
 func (h *handle) message(op, namespace, name string) (string, error) {
 	var text *C.char
 	ns, n := h.named(namespace, name)

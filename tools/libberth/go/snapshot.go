@@ -12,6 +12,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"runtime"
 	"unsafe"
 
@@ -50,6 +51,7 @@ type ClusterSnapshot struct {
 	epoch     uint64 // changes whenever an Unpreemption ends
 	templates int
 	owned     map[string]bool // pods that SchedulePodsByTemplate has added as templates
+	preempted map[string]bool // pods that are preempted if the snapshot does not find them
 }
 
 // scheme knows the kinds that scheduling depends on.
@@ -73,7 +75,7 @@ func New(options *Options) (*ClusterSnapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &ClusterSnapshot{h: h, byName: map[string]string{}, owned: map[string]bool{}}
+	s := &ClusterSnapshot{h: h, byName: map[string]string{}, owned: map[string]bool{}, preempted: map[string]bool{}}
 	s.cleanup = runtime.AddCleanup(s, (*handle).free, h)
 	return s, nil
 }
@@ -144,7 +146,10 @@ func (s *ClusterSnapshot) AddNodes(nodes ...*v1.Node) error {
 	}
 	defer s.h.leave()
 	s.message = s.message[:0]
-	for _, n := range nodes {
+	for i, n := range nodes {
+		if n == nil {
+			return &Error{Status: Invalid, Op: op, Text: fmt.Sprintf("node %d is nil", i)}
+		}
 		if err := s.frame(n); err != nil {
 			return fmt.Errorf("berth: %s: node %s: %w", op, n.Name, err)
 		}
@@ -165,7 +170,10 @@ func (s *ClusterSnapshot) AddPods(pods ...*v1.Pod) error {
 
 func (s *ClusterSnapshot) addPods(op string, pods []*v1.Pod) error {
 	s.message = s.message[:0]
-	for _, p := range pods {
+	for i, p := range pods {
+		if p == nil {
+			return &Error{Status: Invalid, Op: op, Text: fmt.Sprintf("pod %d is nil", i)}
+		}
 		if err := s.frame(p); err != nil {
 			return fmt.Errorf("berth: %s: pod %s/%s: %w", op, p.Namespace, p.Name, err)
 		}
@@ -176,7 +184,10 @@ func (s *ClusterSnapshot) addPods(op string, pods []*v1.Pod) error {
 // documents are the objects as JSON, one a line, for a call of op.
 func documents(op string, objects []kruntime.Object) ([]byte, error) {
 	var text []byte
-	for _, o := range objects {
+	for i, o := range objects {
+		if v := reflect.ValueOf(o); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+			return nil, &Error{Status: Invalid, Op: op, Text: fmt.Sprintf("object %d is nil", i)}
+		}
 		one, err := typed(o)
 		if err != nil {
 			return nil, fmt.Errorf("berth: %s: %w", op, err)
@@ -223,6 +234,12 @@ func (s *ClusterSnapshot) text(op string, text []byte, call func(*C.char, C.size
 	defer s.h.leave()
 	if len(text) == 0 {
 		return nil
+	}
+	if s.inside && op == "Delete" {
+		return &Error{Status: Busy, Op: op, Text: "a transaction is open; return from it first"}
+	}
+	if s.base && op == "Delete" {
+		return &Error{Status: Busy, Op: op, Text: "there are mutations; call ResetMutations first"}
 	}
 	return s.h.check(op, call((*C.char)(unsafe.Pointer(&text[0])), C.size_t(len(text))))
 }

@@ -10,6 +10,7 @@ import "C"
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -20,6 +21,9 @@ import (
 
 // Placement restricts a call to some nodes; nil: all nodes. MakePlacement makes one.
 type Placement struct{ nodes []string }
+
+// empty: no pod fits, and none is tried.
+func (p *Placement) empty() bool { return p != nil && len(p.nodes) == 0 }
 
 // CommonSchedulingOptions are those of all verbs that schedule.
 type CommonSchedulingOptions struct {
@@ -41,7 +45,7 @@ type ScheduleWorkloadOptions struct{ CommonSchedulingOptions }
 
 // SchedulingResult is the outcome for one pod.
 type SchedulingResult struct {
-	Pod              *v1.Pod // the caller's, unchanged; of a template, the generated one
+	Pod              *v1.Pod // the caller's, unchanged; of a template, or of a preempted pod, the one that was added
 	SelectedNodeName string  // empty: it does not fit
 	Message          string  // why it does not fit: the FailedScheduling event's text
 }
@@ -50,6 +54,16 @@ type SchedulingResult struct {
 type FeasibilityResult struct {
 	NodeNames []string // those that fit
 	Message   string   // why none does
+}
+
+// NodeVerdict is what a node says about a pod.
+type NodeVerdict struct {
+	NodeName            string           `json:"node"`
+	Plugin              string           `json:"plugin"` // that refuses the pod; "": the pod fits
+	Reason              string           `json:"reason"` // why, with the needed and free amounts
+	PreemptionMightHelp bool             `json:"preemption_might_help"`
+	Total               int64            `json:"total"`  // of the weighted scores, where it fits
+	Scores              map[string]int64 `json:"scores"` // weighted, by plugin
 }
 
 // TransactionResult decides what becomes of a transaction's mutations.
@@ -62,6 +76,7 @@ const (
 
 // Unpreemption puts preempted pods back, once: see PreemptPods.
 type Unpreemption struct {
+	of     *handle
 	pods   []*v1.Pod
 	number uint64
 	epoch  uint64
@@ -113,51 +128,125 @@ func (s *ClusterSnapshot) restrict(op string, placement *Placement) error {
 	return s.h.check(op, C.berth_restrict_nodes(s.h.berth, (**C.char)(names), C.uint32_t(len(placement.nodes))))
 }
 
-// MakePlacement turns names of nodes into the Placement to which other verbs are restricted.
+// MakePlacement turns names of nodes into the Placement to which other verbs are restricted. Without names it is empty:
+// nothing fits, and verbs that schedule return no results.
 func (s *ClusterSnapshot) MakePlacement(candidateNodeNames []string) (*Placement, error) {
 	const op = "MakePlacement"
-	if len(candidateNodeNames) == 0 {
-		return nil, &Error{Status: Invalid, Op: op, Text: "there is no name; pass a nil Placement for all nodes"}
-	}
 	placement := &Placement{nodes: slices.Clone(candidateNodeNames)}
 	if err := s.h.enter(op); err != nil {
 		return nil, err
 	}
 	defer s.h.leave()
+	if placement.empty() {
+		return placement, nil
+	}
 	if err := s.try(op, placement, func() (bool, error) { return false, nil }); err != nil {
 		return nil, err
 	}
 	return placement, nil
 }
 
-// CanSchedulePod reports which nodes of the placement fit a pod. Nothing changes. A pod that the snapshot has already, by
-// namespace and name, is taken as it is there.
+// CanSchedulePod reports which nodes of the placement fit a pod. Nothing changes. A pending pod of the snapshot, by namespace
+// and name, is taken as it is there; one that is on a node, or preempted, is asked about as if it was another pod.
 func (s *ClusterSnapshot) CanSchedulePod(ctx context.Context, pod *v1.Pod, placement *Placement) (FeasibilityResult, error) {
 	const op = "CanSchedulePod"
-	if err := begin(ctx, s.h, op); err != nil {
-		return FeasibilityResult{}, err
+	var result FeasibilityResult
+	if err := begin(ctx, s.h, op, pod); err != nil {
+		return result, err
 	}
 	defer s.h.leave()
-	var result FeasibilityResult
+	if placement.empty() {
+		return result, nil
+	}
 	if placement == nil {
 		if set, status := s.h.feasible(pod.Namespace, pod.Name); status == C.BERTH_OK {
 			return result, s.answer(op, pod, &set, &result)
 		}
 	}
 	err := s.try(op, placement, func() (bool, error) {
+		asked := pod
 		set, status := s.h.feasible(pod.Namespace, pod.Name)
 		if status == C.BERTH_NOT_FOUND {
-			if err := s.addPods(at(op, pod), []*v1.Pod{pod}); err != nil {
+			var err error
+			if asked, err = s.addAnother(at(op, pod), pod, true); err != nil {
 				return false, err
 			}
-			set, status = s.h.feasible(pod.Namespace, pod.Name)
+			set, status = s.h.feasible(asked.Namespace, asked.Name)
 		}
 		if err := s.h.check(at(op, pod), status); err != nil {
 			return false, err
 		}
-		return false, s.answer(op, pod, &set, &result)
+		return false, s.answer(op, asked, &set, &result)
 	})
 	return result, err
+}
+
+// Explain reports what each node of the placement says about a pod: why it does not fit, or its scores; the best node first.
+// Nothing changes; the pod is as that of CanSchedulePod, which is faster.
+func (s *ClusterSnapshot) Explain(ctx context.Context, pod *v1.Pod, placement *Placement) ([]NodeVerdict, error) {
+	const op = "Explain"
+	if err := begin(ctx, s.h, op, pod); err != nil {
+		return nil, err
+	}
+	defer s.h.leave()
+	if placement.empty() {
+		return nil, nil
+	}
+	var answer struct{ Explain []NodeVerdict }
+	err := s.try(op, placement, func() (bool, error) {
+		asked := pod
+		if state, _ := s.h.find(pod.Namespace, pod.Name); state != C.BERTH_POD_WAITING && state != C.BERTH_POD_GATED {
+			var err error
+			if asked, err = s.addAnother(at(op, pod), pod, true); err != nil {
+				return false, err
+			}
+		}
+		text, err := s.h.explain(at(op, pod), asked.Namespace, asked.Name)
+		if err == nil {
+			err = json.Unmarshal(text, &answer)
+		}
+		return false, err
+	})
+	return answer.Explain, err
+}
+
+// addAnother adds a pod that is not pending: itself, if the snapshot has none of its name, else a copy of another name. A
+// pod that is on a node gets none unless twice is set.
+func (s *ClusterSnapshot) addAnother(op string, pod *v1.Pod, twice bool) (*v1.Pod, error) {
+	state, node := s.h.find(pod.Namespace, pod.Name)
+	if state == C.BERTH_POD_UNKNOWN && !s.preempted[keyOf(pod)] {
+		if err := s.addPods(op, []*v1.Pod{pod}); err != nil {
+			return nil, err
+		}
+		return pod, s.pending(op, pod)
+	}
+	if state != C.BERTH_POD_UNKNOWN && !twice {
+		return nil, &Error{Status: Invalid, Op: op, Text: "it is on node " + node + "; preempt it first"}
+	}
+	s.templates++
+	pod = pod.DeepCopy()
+	pod.Name, pod.UID = fmt.Sprintf("%s-%d", pod.Name, s.templates), ""
+	pod.Spec.NodeName, pod.Status.Phase, pod.Status.NominatedNodeName = "", "", ""
+	if err := s.addPods(op, []*v1.Pod{pod}); err != nil {
+		return nil, err
+	}
+	return pod, s.pending(op, pod)
+}
+
+// pending tells why an added pod is not pending.
+func (s *ClusterSnapshot) pending(op string, pod *v1.Pod) error {
+	text := ""
+	switch state, node := s.h.find(pod.Namespace, pod.Name); {
+	case state == C.BERTH_POD_ON_NODE || state == C.BERTH_POD_ASSUMED:
+		text = "its spec.nodeName is " + node + "; clear it in a copy"
+	case state != C.BERTH_POD_UNKNOWN:
+		return nil
+	case pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed:
+		text = "its status.phase is " + string(pod.Status.Phase) + "; clear it in a copy"
+	default:
+		text = fmt.Sprintf("no profile has its spec.schedulerName, %q; add one to Options.Config", pod.Spec.SchedulerName)
+	}
+	return &Error{Status: Invalid, Op: op, Text: text}
 }
 
 func (s *ClusterSnapshot) answer(op string, pod *v1.Pod, set *C.struct_berth_node_set, result *FeasibilityResult) (err error) {
@@ -172,16 +261,28 @@ func (s *ClusterSnapshot) answer(op string, pod *v1.Pod, set *C.struct_berth_nod
 	return err
 }
 
-func begin(ctx context.Context, h *handle, op string) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("berth: %s: %w", op, err)
+func begin(ctx context.Context, h *handle, op string, pods ...*v1.Pod) error {
+	if err := ended(ctx, op); err != nil {
+		return err
+	}
+	for i, p := range pods {
+		if p == nil {
+			return &Error{Status: Invalid, Op: op, Text: fmt.Sprintf("pod %d is nil", i)}
+		}
 	}
 	return h.enter(op)
 }
 
-func at(op string, pod *v1.Pod) string {
-	return op + ": pod " + namespaceOf(pod.Namespace) + "/" + pod.Name
+func ended(ctx context.Context, op string) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("berth: %s: %w", op, err)
+	}
+	return nil
 }
+
+func keyOf(pod *v1.Pod) string { return namespaceOf(pod.Namespace) + "/" + pod.Name }
+
+func at(op string, pod *v1.Pod) string { return op + ": pod " + keyOf(pod) }
 
 // mutate runs a function whose changes are kept unless dryRun is set or it fails.
 func (s *ClusterSnapshot) mutate(op string, placement *Placement, dryRun bool, f func() error) error {
@@ -201,16 +302,23 @@ func (s *ClusterSnapshot) mutate(op string, placement *Placement, dryRun bool, f
 }
 
 // SchedulePods places the pods one after the other, each as if those before it were on their nodes. Pods that the
-// snapshot has not are added; one that it has is taken as it is there. Unless DryRun is set the result is kept.
+// snapshot has not are added; a pending one is taken as it is there; of a preempted one a copy with another name is added.
+// Unless DryRun is set the result is kept.
 func (s *ClusterSnapshot) SchedulePods(ctx context.Context, pods []*v1.Pod, placement *Placement, opts SchedulePodsOptions) ([]SchedulingResult, error) {
 	const op = "SchedulePods"
-	if err := begin(ctx, s.h, op); err != nil {
+	if err := begin(ctx, s.h, op, pods...); err != nil {
 		return nil, err
 	}
 	defer s.h.leave()
+	if placement.empty() {
+		return nil, nil
+	}
 	results := make([]SchedulingResult, 0, len(pods))
 	err := s.mutate(op, placement, opts.DryRun, func() error {
 		for _, pod := range pods {
+			if err := ended(ctx, op); err != nil {
+				return err
+			}
 			result, err := s.scheduleOne(op, pod, opts.NoMessages)
 			if err != nil {
 				return err
@@ -232,9 +340,11 @@ func (s *ClusterSnapshot) scheduleOne(op string, pod *v1.Pod, noMessages bool) (
 	result := SchedulingResult{Pod: pod}
 	node, status := s.h.schedule(pod.Namespace, pod.Name)
 	if status == C.BERTH_NOT_FOUND {
-		if err := s.addPods(at(op, pod), []*v1.Pod{pod}); err != nil {
+		var err error
+		if pod, err = s.addAnother(at(op, pod), pod, false); err != nil {
 			return result, err
 		}
+		result.Pod = pod
 		node, status = s.h.schedule(pod.Namespace, pod.Name)
 	}
 	if status != C.BERTH_OK {
@@ -259,14 +369,23 @@ func (s *ClusterSnapshot) SchedulePodsByTemplate(ctx context.Context, template *
 	if maxPods <= 0 {
 		return nil, nil
 	}
+	if template == nil {
+		return nil, &Error{Status: Invalid, Op: op, Text: "the template is nil"}
+	}
 	if err := begin(ctx, s.h, op); err != nil {
 		return nil, err
 	}
 	defer s.h.leave()
+	if placement.empty() {
+		return nil, nil
+	}
 	pod := s.podOf(template)
 	var results []SchedulingResult
 	err := s.mutate(op, placement, opts.DryRun, func() error {
 		if err := s.addPods(at(op, pod), []*v1.Pod{pod}); err != nil {
+			return err
+		}
+		if err := s.pending(at(op, pod), pod); err != nil {
 			return err
 		}
 		var err error
@@ -289,7 +408,7 @@ func (s *ClusterSnapshot) podOf(template *v1.PodTemplateSpec) *v1.Pod {
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", name, s.templates),
 		Namespace: namespaceOf(template.Namespace), Labels: template.Labels, Annotations: template.Annotations},
 		Spec: template.Spec}
-	s.owned[pod.Namespace+"/"+pod.Name] = true
+	s.owned[keyOf(pod)] = true
 	return pod
 }
 
@@ -330,23 +449,23 @@ func (s *ClusterSnapshot) scheduleCopies(op string, pod *v1.Pod, maxPods int, no
 
 // ScheduleWorkload places pods as one workload: those of a PodGroup as in the group's cycle (of a gang at least minCount;
 // within one topology domain, if the group has such a constraint), others all or none. The PodGroup must have been applied,
-// and the gate GenericWorkload be on. One result per pod, in their order; if none has a node, each has the reason.
+// and the gate GenericWorkload be on (Options.FeatureGates): else, as in kube-scheduler, spec.schedulingGroup means nothing.
+// One result per pod, in their order; a pod without a node has the reason. Preempted pods are as those of SchedulePods.
 func (s *ClusterSnapshot) ScheduleWorkload(ctx context.Context, pods []*v1.Pod, opts ScheduleWorkloadOptions) ([]SchedulingResult, error) {
 	const op = "ScheduleWorkload"
 	if len(pods) == 0 {
 		return nil, nil
 	}
-	if err := begin(ctx, s.h, op); err != nil {
+	if err := begin(ctx, s.h, op, pods...); err != nil {
 		return nil, err
 	}
 	defer s.h.leave()
 	var results []SchedulingResult
 	err := s.mutate(op, nil, opts.DryRun, func() error {
-		if err := s.addPods(op, s.unknown(pods)); err != nil {
-			return err
+		members, err := s.addMissing(op, pods)
+		if err == nil {
+			results, err = s.scheduleTogether(op, members)
 		}
-		var err error
-		results, err = s.scheduleTogether(op, pods)
 		return err
 	})
 	if err != nil {
@@ -355,16 +474,20 @@ func (s *ClusterSnapshot) ScheduleWorkload(ctx context.Context, pods []*v1.Pod, 
 	return results, nil
 }
 
-// unknown are those of the pods that the snapshot has not.
-func (s *ClusterSnapshot) unknown(pods []*v1.Pod) []*v1.Pod {
-	var missing []*v1.Pod
-	for _, p := range pods {
-		ns, name := s.h.named(p.Namespace, p.Name)
-		if C.berth_find_pod(s.h.berth, ns, name, nil, nil) == C.BERTH_NOT_FOUND {
-			missing = append(missing, p)
+// addMissing adds those of the pods that are not pending. Returns: the pending pods, in the same order.
+func (s *ClusterSnapshot) addMissing(op string, pods []*v1.Pod) ([]*v1.Pod, error) {
+	pods = slices.Clone(pods)
+	for i, p := range pods {
+		state, _ := s.h.find(p.Namespace, p.Name)
+		if state == C.BERTH_POD_WAITING || state == C.BERTH_POD_GATED {
+			continue
+		}
+		var err error
+		if pods[i], err = s.addAnother(at(op, p), p, false); err != nil {
+			return nil, err
 		}
 	}
-	return missing
+	return pods, nil
 }
 
 func (s *ClusterSnapshot) scheduleTogether(op string, pods []*v1.Pod) ([]SchedulingResult, error) {
@@ -381,8 +504,18 @@ func (s *ClusterSnapshot) scheduleTogether(op string, pods []*v1.Pod) ([]Schedul
 		results[i] = SchedulingResult{Pod: p}
 		if *refs[i].node != 0 {
 			results[i].SelectedNodeName = s.intern(refs[i].node)
-		} else {
-			results[i].Message = message
+		}
+	}
+	for i, p := range pods { // which ends what refs point to
+		if results[i].SelectedNodeName != "" {
+			continue
+		}
+		results[i].Message = message
+		if message == "" {
+			var err error
+			if results[i].Message, err = s.h.message(at(op, p), p.Namespace, p.Name); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return results, nil
@@ -392,7 +525,7 @@ func (s *ClusterSnapshot) scheduleTogether(op string, pods []*v1.Pod) ([]Schedul
 // is kept, and in its transaction alone.
 func (s *ClusterSnapshot) PreemptPods(ctx context.Context, pods []*v1.Pod) (*Unpreemption, error) {
 	const op = "PreemptPods"
-	if err := begin(ctx, s.h, op); err != nil {
+	if err := begin(ctx, s.h, op, pods...); err != nil {
 		return nil, err
 	}
 	defer s.h.leave()
@@ -409,24 +542,50 @@ func (s *ClusterSnapshot) PreemptPods(ctx context.Context, pods []*v1.Pod) (*Unp
 	if err := s.h.check(op, C.berth_preempt_pods(s.h.berth, first, C.uint32_t(len(pods)), &number)); err != nil {
 		return nil, err
 	}
-	return &Unpreemption{pods: slices.Clone(pods), number: uint64(number), epoch: s.epoch}, nil
+	for _, p := range pods {
+		s.preempted[keyOf(p)] = true
+	}
+	return &Unpreemption{of: s.h, pods: slices.Clone(pods), number: uint64(number), epoch: s.epoch}, nil
 }
 
 // Unpreempt puts the pods back, whether they still fit or not, and returns them.
 func (s *ClusterSnapshot) Unpreempt(u *Unpreemption) ([]*v1.Pod, error) {
 	const op = "Unpreempt"
-	if u == nil || u.used || u.epoch != s.epoch {
-		return nil, &Error{Status: Invalid, Op: op, Text: "the preemption was put back already, or the snapshot has changed since; preempt again"}
+	if u == nil || u.of != s.h {
+		return nil, &Error{Status: Invalid, Op: op, Text: "it is not from this snapshot's PreemptPods"}
 	}
 	if err := s.h.enter(op); err != nil {
 		return nil, err
 	}
 	defer s.h.leave()
+	if u.used || u.epoch != s.epoch {
+		return nil, &Error{Status: Invalid, Op: op, Text: "the preemption was put back already, or the snapshot has changed since; preempt again"}
+	}
 	if err := s.h.check(op, C.berth_unpreempt(s.h.berth, C.uint64_t(u.number))); err != nil {
 		return nil, err
 	}
 	u.used = true
 	return u.pods, nil
+}
+
+// RemoveNodes takes nodes away, all or none, as if they were deleted. Their pods stay until they are preempted.
+func (s *ClusterSnapshot) RemoveNodes(ctx context.Context, names ...string) error {
+	const op = "RemoveNodes"
+	if err := begin(ctx, s.h, op); err != nil {
+		return err
+	}
+	defer s.h.leave()
+	return s.mutate(op, nil, false, func() error {
+		for _, name := range names {
+			text := C.CString(name)
+			err := s.h.check(op, C.berth_remove_node(s.h.berth, text))
+			C.free(unsafe.Pointer(text))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Victim is a pod that preemption would evict.
@@ -436,18 +595,19 @@ type Victim struct{ Namespace, Name, NodeName string }
 // node where it would fit then; "" and none when that does not help, or it fits already. Nothing changes.
 func (s *ClusterSnapshot) FindVictims(ctx context.Context, pod *v1.Pod) (node string, victims []Victim, err error) {
 	const op = "FindVictims"
-	if err := begin(ctx, s.h, op); err != nil {
+	if err := begin(ctx, s.h, op, pod); err != nil {
 		return "", nil, err
 	}
 	defer s.h.leave()
 	err = s.try(op, nil, func() (bool, error) {
-		if err := s.addPods(at(op, pod), s.unknown([]*v1.Pod{pod})); err != nil {
+		asked, err := s.addMissing(op, []*v1.Pod{pod})
+		if err != nil {
 			return false, err
 		}
 		var name *C.char
 		var list *C.struct_berth_pod_ref
 		var n C.uint32_t
-		ns, pn := s.h.named(pod.Namespace, pod.Name)
+		ns, pn := s.h.named(asked[0].Namespace, asked[0].Name)
 		if err := s.h.check(at(op, pod), C.berth_find_victims(s.h.berth, ns, pn, &name, &list, &n)); err != nil {
 			return false, err
 		}
@@ -461,15 +621,19 @@ func (s *ClusterSnapshot) FindVictims(ctx context.Context, pod *v1.Pod) (node st
 }
 
 // Transaction groups calls: their mutations are kept if f returns Commit, and undone if it returns Revert or an error, or
-// panics. Transactions do not nest, as in scheduler-library.
+// panics. Nodes and pods that it adds are such mutations, too. Transactions do not nest, as in scheduler-library.
 func (s *ClusterSnapshot) Transaction(ctx context.Context, f func() (TransactionResult, error)) (err error) {
 	const op = "Transaction"
 	if err := begin(ctx, s.h, op); err != nil {
 		return err
 	}
-	if s.inside {
+	if s.inside || f == nil {
+		inside := s.inside
 		s.h.leave()
-		return &Error{Status: Busy, Op: op, Text: "a transaction is open already; end it first"}
+		if inside {
+			return &Error{Status: Busy, Op: op, Text: "a transaction is open already; end it first"}
+		}
+		return &Error{Status: Invalid, Op: op, Text: "its function is nil"}
 	}
 	err = s.open(op)
 	if err == nil {
@@ -526,5 +690,6 @@ func (s *ClusterSnapshot) ResetMutations() error {
 	s.base = false
 	s.epoch++
 	clear(s.owned)
+	clear(s.preempted)
 	return s.h.check(op, C.berth_transaction_rollback(s.h.berth))
 }
