@@ -45,6 +45,7 @@ var testCases = slices.Concat(familyCases(), extenderCases(), rotationCases(), m
 	{name: "device-results", help: "what is written of ResourceClaims is what kube-scheduler writes", run: devicesCase},
 	{name: "node-resources", help: "devices that count as node resources: pod status and messages as by kube-scheduler, cleared when a binding fails", run: nodeResourcesCase},
 	{name: "admission", help: "pods and claims of manifests are as an API server and controllers make them, field by field; both refuse the same", run: admissionCase},
+	{name: "capacity", help: "of a Deployment that is scaled up kube-scheduler binds as many pods as berth capacity says", run: capacityCase},
 	{name: "older-server", help: "a server without devices, capacities and pod groups: said once, and everything else goes on", run: olderServerCase},
 	{name: "rights", help: "rights are taken away one by one: said clearly, no crash, and all is well when they are back", run: rightsCase},
 	{name: "wrong-kubeconfig", help: "a kubeconfig that is none", run: wrongKubeconfigCase},
