@@ -94,7 +94,7 @@ case $shown in "$berth run --kubeconfig="*) ;; *) fail "ps shows '$shown'" ;; es
 # It drops privileges that it does not need, and reports those that it cannot drop.
 sandbox_of() {
 	mkfifo sandbox.log
-	"$berth" run --kubeconfig="$1" --secure-port=0 --leader-elect=false --sandbox="$2" -v 1 2>sandbox.log &
+	"$berth" run --kubeconfig="$1" --secure-port=0 --leader-elect=false --journal=sandbox.journal --sandbox="$2" -v 1 2>sandbox.log &
 	pid=$!
 	while read -r line; do
 		echo "$line" >>sandbox.lines
@@ -111,6 +111,8 @@ sandbox_of() {
 sandbox_of none.kubeconfig auto
 if ! grep -qF "this is a build with sanitizers" sandbox.lines; then
 	grep -qF "Sandboxed" sandbox.lines || fail "does not say that it is sandboxed: $(cat sandbox.lines)"
+	# The journal's thread starts afterwards, and so do all others.
+	grep -F "other threads run already" sandbox.lines && fail "a thread runs before Landlock"
 	grep -qP "NoNewPrivs:\t1" sandbox.status || fail "may get new privileges: $(cat sandbox.status)"
 	grep -qP "Seccomp:\t2" sandbox.status || fail "has no filter: $(cat sandbox.status)"
 	sed 's/token: t/exec: {apiVersion: client.authentication.k8s.io\/v1, command: "true", interactiveMode: Never}/' none.kubeconfig >exec.kubeconfig

@@ -310,6 +310,16 @@ static bool miss(enum bt_sandbox_mode mode, const char *what, const char *why, s
 	return true;
 }
 
+/* Are there other threads than the calling one? They would not get Landlock's rules: these are of the calling
+ * thread, and of those that it starts later. */
+static bool has_other_threads(void)
+{
+	struct stat about;
+
+	/* A link for each thread, and two for the folder. Source: proc_task_getattr, Linux. */
+	return stat("/proc/self/task", &about) == 0 && about.st_nlink > 3;
+}
+
 bool bt_sandbox_enter(const struct bt_sandbox *sandbox, enum bt_sandbox_mode mode, struct bt_buf *out_why)
 {
 	int version = landlock_version(), error;
@@ -330,6 +340,9 @@ bool bt_sandbox_enter(const struct bt_sandbox *sandbox, enum bt_sandbox_mode mod
 			return false;
 		}
 	} else {
+		if (has_other_threads() && !miss(mode, "Landlock", "other threads run already", out_why)) {
+			return false;
+		}
 		error = version ? enter_landlock(sandbox, version) : EOPNOTSUPP;
 		if (error && !miss(mode, "Landlock", strerror(error), out_why)) {
 			return false;

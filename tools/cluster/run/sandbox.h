@@ -2,7 +2,8 @@
  * Rights that the process drops once it knows what it needs, so that an attacker who takes it over gains
  * little: no new privileges, no core dump and no debugger of the same user, a seccomp filter, and Landlock
  * for files and ports. This is irreversible.
- * Context: before other threads are started. A running thread would get the seccomp filter and not Landlock.
+ * Context: before other threads are started. A running thread gets the seccomp filter and not Landlock; that
+ * is logged, or an error with BT_SANDBOX_REQUIRE.
  */
 #pragma once
 

@@ -382,6 +382,30 @@ static void a_plugin_runs_and_keeps_the_shorter_filter(void **state)
 	assert_int_equal(end_of(pid), 0);
 }
 
+static void *sleep_on(void *context)
+{
+	(void)context;
+	pause();
+	return NULL;
+}
+
+static void a_thread_that_runs_already_is_reported(void **state)
+{
+	struct bt_sandbox sandbox = {0};
+	struct bt_buf why = {0};
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid) {
+		pthread_t thread;
+
+		_exit(pthread_create(&thread, NULL, sleep_on, NULL) != 0 ||
+			bt_sandbox_enter(&sandbox, BT_SANDBOX_REQUIRE, &why) ||
+			!strstr(why.ptr, "--sandbox=require: no Landlock: other threads run already"));
+	}
+	assert_int_equal(end_of(pid), 0);
+}
+
 static void off_takes_nothing(void)
 {
 	note("execve", try_program(), 0);
@@ -419,6 +443,7 @@ int main(void)
 		cmocka_unit_test(other_ports_are_refused),
 		cmocka_unit_test(links_are_followed),
 		cmocka_unit_test(a_plugin_runs_and_keeps_the_shorter_filter),
+		cmocka_unit_test(a_thread_that_runs_already_is_reported),
 		cmocka_unit_test(nothing_is_taken_when_it_is_off),
 	};
 
