@@ -8,6 +8,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
+#include "tools/cluster/run/node_comparison.h"
 #include "tools/kube/log/log.h"
 
 #define SECOND_NS      INT64_C(1000000000)
@@ -17,24 +18,6 @@
 #define RENEWAL_ROUNDS 2
 #define REPAIRS_A_NODE 64u /* in one round; further pods follow when these are right */
 
-/* One side's pods of a node. */
-struct side {
-	uint64_t sum, n;
-};
-
-struct node_sums {
-	uint64_t key;	       /* of its name, */
-	size_t name, name_end; /* which is in names */
-	struct side api, ledger;
-};
-
-struct sums {
-	struct node_sums *items;
-	size_t n, cap;
-	struct bt_map by_key;
-	struct bt_buf names;
-};
-
 /* A pod that is on the node on one side, and the other side's view. */
 struct pod_view {
 	struct bt_str namespace_, name, uid;
@@ -43,7 +26,7 @@ struct pod_view {
 
 struct bt_cache_comparer {
 	struct bt_cache_comparer_options options;
-	struct sums now, before;
+	struct bt_node_comparison now, before;
 	bool lists;    /* a round has started: some pages have been read */
 	int slot_n;    /* resource names, as of the last round */
 	int renewal_n; /* number of rounds that still ignore pods that lack names */
@@ -63,19 +46,11 @@ struct bt_cache_comparer *bt_cache_comparer_create(const struct bt_cache_compare
 	return comparer;
 }
 
-static void sums_fini(struct sums *sums)
-{
-	bt_mem_free(sums->items);
-	bt_map_fini(&sums->by_key);
-	bt_buf_fini(&sums->names);
-	*sums = (struct sums){.n = 0};
-}
-
 void bt_cache_comparer_destroy(struct bt_cache_comparer *comparer)
 {
 	if (comparer) {
-		sums_fini(&comparer->now);
-		sums_fini(&comparer->before);
+		bt_node_comparison_fini(&comparer->now);
+		bt_node_comparison_fini(&comparer->before);
 		bt_mem_free(comparer);
 	}
 }
@@ -93,38 +68,16 @@ struct bt_cache_comparer_counts bt_cache_comparer_counts(const struct bt_cache_c
 
 /* ---- sums ---- */
 
-static struct node_sums *sums_of(struct sums *sums, struct bt_str node)
-{
-	uint64_t key = bt_hash_key(bt_hash_str(node));
-	uint32_t ix;
-
-	if (!bt_map_get(&sums->by_key, key, &ix)) {
-		sums->items = bt_mem_grow(sums->items, sums->n, &sums->cap, sizeof(*sums->items));
-		ix = (uint32_t)sums->n++;
-		sums->items[ix] = (struct node_sums){
-			.key = key, .name = sums->names.len, .name_end = sums->names.len + node.len};
-		bt_buf_str(&sums->names, node);
-		bt_map_put(&sums->by_key, key, ix);
-	}
-	return &sums->items[ix];
-}
-
 static uint64_t pod_hash(struct bt_str namespace_, struct bt_str name, struct bt_str uid)
 {
 	return bt_hash_u64(bt_hash_key(bt_hash_str(namespace_)) + 3 * bt_hash_key(bt_hash_str(name)) +
 			   5 * bt_hash_key(bt_hash_str(uid)));
 }
 
-static void cache_comparer_add(
-	struct side *side, struct bt_str namespace_, struct bt_str name, struct bt_str uid)
-{
-	side->sum += pod_hash(namespace_, name, uid);
-	side->n++;
-}
-
 static void add_api(void *context, const struct bt_watch_pod *pod)
 {
-	cache_comparer_add(&sums_of(context, pod->node)->api, pod->namespace_, pod->name, pod->uid);
+	bt_compared_add(&bt_node_comparison_of(context, pod->node)->api,
+		pod_hash(pod->namespace_, pod->name, pod->uid));
 }
 
 /* A range of the ledger's pods. */
@@ -179,23 +132,8 @@ static int each_in_ledger(struct bt_cache_comparer *comparer,
 
 static void add_ledger(void *context, const struct bt_watch_pod *pod)
 {
-	cache_comparer_add(&sums_of(context, pod->node)->ledger, pod->namespace_, pod->name, pod->uid);
-}
-
-static bool differs(const struct node_sums *node)
-{
-	return node->api.sum != node->ledger.sum || node->api.n != node->ledger.n;
-}
-
-static bool is_as_before(const struct bt_cache_comparer *comparer, const struct node_sums *node)
-{
-	uint32_t ix;
-
-	if (!bt_map_get(&comparer->before.by_key, node->key, &ix)) {
-		return false;
-	}
-	const struct node_sums *before = &comparer->before.items[ix];
-	return before->api.sum == node->api.sum && before->ledger.sum == node->ledger.sum;
+	bt_compared_add(&bt_node_comparison_of(context, pod->node)->ours,
+		pod_hash(pod->namespace_, pod->name, pod->uid));
 }
 
 /* ---- repair ---- */
@@ -316,11 +254,10 @@ static bool list_node(struct bt_cache_comparer *comparer, struct views *views)
 	return step == BT_PAGES_END;
 }
 
-static void repair_node(struct bt_cache_comparer *comparer, const struct node_sums *node)
+static void repair_node(struct bt_cache_comparer *comparer, const struct bt_compared *node)
 {
-	struct views views = {.key = node->key,
-		.node = bt_str_sub(bt_buf_view(&comparer->now.names), node->name, node->name_end),
-		.api = true};
+	struct views views = {
+		.key = node->key, .node = bt_node_comparison_name(&comparer->now, node), .api = true};
 	uint32_t repair_n = 0;
 	bool wrong = false;
 
@@ -365,19 +302,19 @@ static void compare(struct bt_cache_comparer *comparer, int64_t now_ns)
 
 	const int slot_n = each_in_ledger(comparer, add_ledger, &comparer->now);
 	for (size_t i = 0; i < comparer->now.n; i++) {
-		const struct node_sums *node = &comparer->now.items[i];
+		const struct bt_compared *node = &comparer->now.items[i];
 
-		if (differs(node)) {
+		if (bt_compared_differs(node)) {
 			again = true;
-			if (is_as_before(comparer, node)) {
+			if (bt_node_comparison_had(&comparer->before, node)) {
 				repair_node(comparer, node);
 			}
 		}
 	}
 	renew(comparer, slot_n);
-	sums_fini(&comparer->before);
+	bt_node_comparison_fini(&comparer->before);
 	comparer->before = comparer->now;
-	comparer->now = (struct sums){.n = 0};
+	comparer->now = (struct bt_node_comparison){.n = 0};
 	comparer->next_ns = now_ns + (again ? AGAIN_NS : comparer->options.interval_ns);
 	bt_add_owned(&comparer->round_n, 1u);
 }
@@ -387,7 +324,7 @@ static void cache_comparer_give_up(struct bt_cache_comparer *comparer, int64_t n
 {
 	int64_t retry_ns = bt_pod_pages_retry_after_ns(comparer->options.pages);
 
-	sums_fini(&comparer->now);
+	bt_node_comparison_fini(&comparer->now);
 	bt_add_owned(&comparer->unlisted_n, 1u);
 	bt_log(BT_LOG_WARNING, 2, "Could not list the pods on nodes to compare them with the cache; retrying",
 		bt_log_fields(bt_log_str("err", bt_pod_pages_error(comparer->options.pages))));

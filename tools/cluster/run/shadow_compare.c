@@ -26,13 +26,13 @@ struct shadow_compare_record {
 };
 
 /* More better nodes can only be explained by sampling. */
-#define BETTER_MAX 16
-#define DOUBTS_MAX 256
-#define DOUBT_NS   INT64_C(2000000000)
-#define REPORT_NS  (60 * INT64_C(1000000000))
+#define BETTER_MAX  16
+#define PENDING_MAX 256
+#define PENDING_NS  INT64_C(2000000000)
+#define REPORT_NS   (60 * INT64_C(1000000000))
 
 /* A verdict of a lower score, until it is known whether it was crossed. */
-struct doubt {
+struct pending {
 	struct bt_buf texts; /* namespace, name, ours, theirs, each followed by a NUL */
 	int32_t priority;
 	uint64_t order;
@@ -47,8 +47,8 @@ struct bt_shadow_compare {
 		now; /* of the last cycle; of a pod that was just shown on a node */
 	struct bt_explanation explanation;
 	struct bt_lock lock;
-	struct doubt doubts[DOUBTS_MAX];		      /* lock(lock): the oldest first */
-	uint32_t doubt_n;				      /* lock(lock): */
+	struct pending pending_verdicts[PENDING_MAX];	      /* lock(lock): the oldest first */
+	uint32_t pending_n;				      /* lock(lock): */
 	_Atomic uint64_t counts[BT_SHADOW_COMPARE_VERDICT_N]; /* atomic: relaxed */
 	int64_t reported_ns; /* owner: the thread of bt_shadow_compare_report; 0: not yet */
 };
@@ -64,8 +64,8 @@ struct bt_shadow_compare *bt_shadow_compare_create(void)
 void bt_shadow_compare_destroy(struct bt_shadow_compare *shadow)
 {
 	if (shadow) {
-		for (uint32_t i = 0; i < shadow->doubt_n; i++) {
-			bt_buf_fini(&shadow->doubts[i].texts);
+		for (uint32_t i = 0; i < shadow->pending_n; i++) {
+			bt_buf_fini(&shadow->pending_verdicts[i].texts);
 		}
 		bt_mem_free(shadow->in_cycle.items);
 		bt_mem_free(shadow->now.items);
@@ -154,16 +154,16 @@ static enum bt_shadow_compare_verdict look_up(
 
 /* ---- open verdicts ---- */
 
-static void log_verdict(const struct doubt *doubt, enum bt_shadow_compare_verdict verdict)
+static void log_verdict(const struct pending *pending, enum bt_shadow_compare_verdict verdict)
 {
-	const char *space = doubt->texts.ptr, *name = space + strlen(space) + 1;
+	const char *space = pending->texts.ptr, *name = space + strlen(space) + 1;
 	const char *ours = name + strlen(name) + 1, *theirs = ours + strlen(ours) + 1;
 
 	bt_log(BT_LOG_INFO, 0, "The other scheduler decided otherwise",
 		bt_log_fields(bt_log_pod(bt_str(space), bt_str(name)), bt_log_str("ours", bt_str(ours)),
 			bt_log_str("theirs", bt_str(theirs)),
 			bt_log_str("theirsIs", bt_str(bt_shadow_compare_verdict_text(verdict))),
-			bt_log_int("scoreOfTheirs", doubt->total), bt_log_int("bestScore", doubt->best)));
+			bt_log_int("scoreOfTheirs", pending->total), bt_log_int("bestScore", pending->best)));
 }
 
 static void shadow_compare_count(struct bt_shadow_compare *shadow, enum bt_shadow_compare_verdict verdict)
@@ -171,32 +171,34 @@ static void shadow_compare_count(struct bt_shadow_compare *shadow, enum bt_shado
 	bt_add_relaxed(&shadow->counts[verdict], 1u);
 }
 
-/* Counts and logs the verdict. Owns: frees the doubt. */
-static void conclude(
-	struct bt_shadow_compare *shadow, struct doubt *doubt, enum bt_shadow_compare_verdict verdict)
+/* Counts and logs the verdict. Owns: frees the pending. */
+static void report_verdict(
+	struct bt_shadow_compare *shadow, struct pending *pending, enum bt_shadow_compare_verdict verdict)
 {
 	shadow_compare_count(shadow, verdict);
 	if (verdict >= BT_SHADOW_COMPARE_LOWER) {
-		log_verdict(doubt, verdict);
+		log_verdict(pending, verdict);
 	}
-	bt_buf_fini(&doubt->texts);
+	bt_buf_fini(&pending->texts);
 }
 
 /* Under the lock. Owns: the caller frees it. */
-static struct doubt take_out(struct bt_shadow_compare *shadow, uint32_t ix)
+static struct pending take_out(struct bt_shadow_compare *shadow, uint32_t ix)
 {
-	struct doubt doubt = shadow->doubts[ix];
+	struct pending pending = shadow->pending_verdicts[ix];
 
-	shadow->doubt_n--;
-	memmove(&shadow->doubts[ix], &shadow->doubts[ix + 1], (shadow->doubt_n - ix) * sizeof(doubt));
-	return doubt;
+	shadow->pending_n--;
+	memmove(&shadow->pending_verdicts[ix], &shadow->pending_verdicts[ix + 1],
+		(shadow->pending_n - ix) * sizeof(pending));
+	return pending;
 }
 
 /* Takes the first that is old enough, or any when there are too many. */
-static bool take_oldest(struct bt_shadow_compare *shadow, int64_t now_ns, struct doubt *out)
+static bool take_oldest(struct bt_shadow_compare *shadow, int64_t now_ns, struct pending *out)
 {
 	bt_lock_acquire(&shadow->lock);
-	bool any = shadow->doubt_n && (shadow->doubts[0].until_ns <= now_ns || shadow->doubt_n == DOUBTS_MAX);
+	bool any = shadow->pending_n &&
+		   (shadow->pending_verdicts[0].until_ns <= now_ns || shadow->pending_n == PENDING_MAX);
 
 	if (any) {
 		*out = take_out(shadow, 0);
@@ -207,31 +209,31 @@ static bool take_oldest(struct bt_shadow_compare *shadow, int64_t now_ns, struct
 
 void bt_shadow_compare_tick(struct bt_shadow_compare *shadow, int64_t now_ns)
 {
-	struct doubt doubt;
+	struct pending pending;
 
-	while (take_oldest(shadow, now_ns, &doubt)) {
-		conclude(shadow, &doubt, BT_SHADOW_COMPARE_LOWER);
+	while (take_oldest(shadow, now_ns, &pending)) {
+		report_verdict(shadow, &pending, BT_SHADOW_COMPARE_LOWER);
 	}
 }
 
-static void shadow_compare_keep(struct bt_shadow_compare *shadow, const struct doubt *doubt)
+static void shadow_compare_keep(struct bt_shadow_compare *shadow, const struct pending *pending)
 {
 	bt_lock_acquire(&shadow->lock);
-	shadow->doubts[shadow->doubt_n++] = *doubt;
+	shadow->pending_verdicts[shadow->pending_n++] = *pending;
 	bt_lock_release(&shadow->lock);
 }
 
 /* A pod was shown on a node: pods that were scheduled after it may have known that. Under the lock. Returns:
  * whether no better node is left. */
-static bool is_crossed(struct doubt *doubt, uint64_t node, int32_t priority, uint64_t order)
+static bool is_crossed(struct pending *pending, uint64_t node, int32_t priority, uint64_t order)
 {
-	if (priority < doubt->priority || (priority == doubt->priority && order > doubt->order)) {
+	if (priority < pending->priority || (priority == pending->priority && order > pending->order)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < doubt->better_n; i++) {
-		if (doubt->better[i] == node) {
-			doubt->better[i] = doubt->better[--doubt->better_n];
-			return !doubt->better_n;
+	for (uint32_t i = 0; i < pending->better_n; i++) {
+		if (pending->better[i] == node) {
+			pending->better[i] = pending->better[--pending->better_n];
+			return !pending->better_n;
 		}
 	}
 	return false;
@@ -240,11 +242,11 @@ static bool is_crossed(struct doubt *doubt, uint64_t node, int32_t priority, uin
 static void cross(struct bt_shadow_compare *shadow, uint64_t node, int32_t priority, uint64_t order)
 {
 	bt_lock_acquire(&shadow->lock);
-	for (uint32_t i = 0; i < shadow->doubt_n;) {
-		if (is_crossed(&shadow->doubts[i], node, priority, order)) {
-			struct doubt doubt = take_out(shadow, i);
+	for (uint32_t i = 0; i < shadow->pending_n;) {
+		if (is_crossed(&shadow->pending_verdicts[i], node, priority, order)) {
+			struct pending pending = take_out(shadow, i);
 
-			conclude(shadow, &doubt, BT_SHADOW_COMPARE_CROSSED);
+			report_verdict(shadow, &pending, BT_SHADOW_COMPARE_CROSSED);
 		} else {
 			i++;
 		}
@@ -267,14 +269,14 @@ static void describe(struct bt_engine *engine, const struct bt_pod *pod, struct 
 }
 
 /* Records the better nodes. Returns: false: too many. */
-static bool note_better(const struct shadow_compare_record *record, struct doubt *doubt)
+static bool note_better(const struct shadow_compare_record *record, struct pending *pending)
 {
 	for (size_t i = 0; i < record->n; i++) {
-		if (record->items[i].total > doubt->total) {
-			if (doubt->better_n == BETTER_MAX) {
+		if (record->items[i].total > pending->total) {
+			if (pending->better_n == BETTER_MAX) {
 				return false;
 			}
-			doubt->better[doubt->better_n++] = record->items[i].node;
+			pending->better[pending->better_n++] = record->items[i].node;
 		}
 	}
 	return true;
@@ -299,23 +301,23 @@ void bt_shadow_compare_judge(
 			: record->n ? record->best_name
 				    : BT_NAME_NONE;
 	struct bt_str ours = shadow_compare_text_of(engine, name);
-	struct doubt doubt = {.priority = pod->priority,
+	struct pending pending = {.priority = pod->priority,
 		.order = info.order,
-		.until_ns = bt_clock_monotonic_ns() + DOUBT_NS,
+		.until_ns = bt_clock_monotonic_ns() + PENDING_NS,
 		.best = record->n ? record->best : 0};
 	enum bt_shadow_compare_verdict verdict = chosen && bt_str_eq(ours, node)
 							 ? BT_SHADOW_COMPARE_SAME
-							 : look_up(record, node, &doubt.total);
+							 : look_up(record, node, &pending.total);
 
 	if (verdict < BT_SHADOW_COMPARE_LOWER) {
 		shadow_compare_count(shadow, verdict);
 		return;
 	}
-	describe(engine, pod, ours, node, &doubt.texts);
-	if (verdict == BT_SHADOW_COMPARE_LOWER && note_better(record, &doubt)) {
-		shadow_compare_keep(shadow, &doubt);
+	describe(engine, pod, ours, node, &pending.texts);
+	if (verdict == BT_SHADOW_COMPARE_LOWER && note_better(record, &pending)) {
+		shadow_compare_keep(shadow, &pending);
 	} else {
-		conclude(shadow, &doubt, verdict);
+		report_verdict(shadow, &pending, verdict);
 	}
 }
 
