@@ -73,9 +73,9 @@ struct counters_record {
 	uint32_t *terms; /* terms of its pods, with repetitions */
 	uint32_t term_n;
 	/* The existing affinity terms that match its pods, among the first seen_n. */
-	const struct bt_existing_affinity_term **concerning;
-	uint32_t *concerning_ixs;
-	size_t concerning_n, concerning_cap, concerning_ix_cap;
+	const struct bt_existing_affinity_term **matching;
+	uint32_t *matching_ixs;
+	size_t matching_n, matching_cap, matching_ix_cap;
 	size_t seen_n;
 	uint64_t namespace_version;
 };
@@ -116,7 +116,7 @@ static uint32_t find_counter(void *context, const struct bt_pod_query *query);
 static uint32_t find_node_set(void *context, const uint8_t *member);
 static const struct bt_domain_counts *find_domain_counts(
 	void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);
-static const struct bt_existing_affinity_term *const *find_concerning(
+static const struct bt_existing_affinity_term *const *find_matching(
 	void *context, const struct bt_signature *signature, uint32_t *out_n);
 static struct bt_pod_match resolve(void *context, const struct bt_pod_term *term, bool unlabelled_takes_all);
 static struct bt_selector default_selector(void *context, const struct bt_signature *signature);
@@ -138,7 +138,7 @@ struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct 
 		.counter = find_counter,
 		.node_set = find_node_set,
 		.domain_counts = find_domain_counts,
-		.concerning = find_concerning,
+		.matching = find_matching,
 		.resolve = resolve,
 		.default_selector = default_selector,
 	};
@@ -189,8 +189,8 @@ static void drop_record(struct counters_record *record)
 {
 	bt_mem_free(record->counters);
 	bt_mem_free(record->terms);
-	bt_mem_free(record->concerning);
-	bt_mem_free(record->concerning_ixs);
+	bt_mem_free(record->matching);
+	bt_mem_free(record->matching_ixs);
 	*record = (struct counters_record){0};
 }
 
@@ -432,8 +432,7 @@ static void shift_column(struct counter *counter, uint32_t node_ix, int32_t by)
 static void shift_counter(struct bt_counters *c, struct counter *counter, uint32_t node_ix, int32_t by)
 {
 	shift_column(counter, node_ix, by);
-	/* Domain counts of an older version are no longer read; they are rebuilt on request.
-	 */
+	/* Domain counts of an older version are no longer read; they are rebuilt on request. */
 	for (size_t t = 0; c->version == c->snapshot->node_version && t < counter->domain_counts_n; t++) {
 		shift_domain_counts(counter->domain_counts[t], node_ix, by);
 	}
@@ -441,7 +440,7 @@ static void shift_counter(struct bt_counters *c, struct counter *counter, uint32
 
 /* All pods with the term may have been on nodes without its topology key: then it matches pods only from now
  * on. */
-static bool concerned_nobody(const struct bt_counters *c, const struct existing_term *existing)
+static bool matched_no_pod(const struct bt_counters *c, const struct existing_term *existing)
 {
 	return existing->view.pod_n == 0 ||
 	       (existing->view.domain_counts &&
@@ -468,7 +467,7 @@ static BT_NOINLINE void shift_all(struct bt_counters *c, const struct counters_r
 	for (uint32_t i = 0; i < record->term_n; i++) {
 		struct existing_term *existing = c->existing_terms[record->terms[i]];
 
-		c->view.version += concerned_nobody(c, existing);
+		c->view.version += matched_no_pod(c, existing);
 		existing->view.pod_n += by;
 		BT_INVARIANT(existing->view.pod_n >= 0);
 	}
@@ -693,7 +692,7 @@ static void vacate_placed(struct counted_pod *pod)
 	}
 }
 
-static bool nobody_counts_from(const struct bt_counters *c, uint32_t pod_end)
+static bool no_pod_counts_from(const struct bt_counters *c, uint32_t pod_end)
 {
 	for (size_t i = pod_end; i < c->placed_n; i++) {
 		if (c->placed[i].node_ix != BT_NO_NODE) {
@@ -706,7 +705,7 @@ static bool nobody_counts_from(const struct bt_counters *c, uint32_t pod_end)
 void bt_counters_trim_pods(struct bt_counters *c, uint32_t pod_end)
 {
 	BT_OWNED_BY_THREAD(&c->snapshot->owner);
-	BT_REQUIRE_HOT(nobody_counts_from(c, pod_end));
+	BT_REQUIRE_HOT(no_pod_counts_from(c, pod_end));
 	c->placed = bt_index_allocator_shrink(c->placed, pod_end, &c->placed_n, sizeof(*c->placed));
 }
 
@@ -828,7 +827,7 @@ void bt_counters_move_pod(
 	}
 }
 
-static bool nobody_is_counted_from(const struct counter *counter, uint32_t slot_n)
+static bool no_slot_counts_from(const struct counter *counter, uint32_t slot_n)
 {
 	for (size_t i = slot_n; i < counter->column_n; i++) {
 		if (counter->column[i] != 0) {
@@ -847,7 +846,7 @@ void bt_counters_trim_nodes(struct bt_counters *c, uint32_t slot_n)
 	for (size_t i = 0; i < c->counter_n; i++) {
 		struct counter *counter = &c->counters[i];
 
-		BT_REQUIRE_HOT(nobody_is_counted_from(counter, slot_n));
+		BT_REQUIRE_HOT(no_slot_counts_from(counter, slot_n));
 		counter->column = bt_index_allocator_shrink(
 			counter->column, slot_n, &counter->column_n, sizeof(*counter->column));
 	}
@@ -958,7 +957,7 @@ void bt_counters_forget(struct bt_counters *c, const uint32_t *signature_ixs, ui
 	for (size_t i = 0; i < c->record_n; i++) {
 		struct counters_record *record = &c->records[i];
 
-		record->counter_n = record->concerning_n = record->seen_n = 0;
+		record->counter_n = record->matching_n = record->seen_n = 0;
 		for (uint32_t t = 0; t < record->term_n; t++) {
 			BT_INVARIANT(moved[record->terms[t]] < c->existing_term_n);
 			record->terms[t] = moved[record->terms[t]];
@@ -1231,7 +1230,7 @@ static void count_carriers(struct bt_counters *c, uint32_t ix)
 	}
 }
 
-static const struct bt_existing_affinity_term *const *find_concerning(
+static const struct bt_existing_affinity_term *const *find_matching(
 	void *context, const struct bt_signature *signature, uint32_t *out_n)
 {
 	struct bt_counters *c = context;
@@ -1239,24 +1238,24 @@ static const struct bt_existing_affinity_term *const *find_concerning(
 
 	if (record->namespace_version != c->view.namespace_version) {
 		record->namespace_version = c->view.namespace_version;
-		record->concerning_n = record->seen_n = 0;
+		record->matching_n = record->seen_n = 0;
 	}
 	for (; record->seen_n < c->existing_term_n; record->seen_n++) {
 		if (!concerns(c, &c->existing_terms[record->seen_n]->term, signature)) {
 			continue;
 		}
-		record->concerning_ixs = bt_mem_grow(record->concerning_ixs, record->concerning_n,
-			&record->concerning_ix_cap, sizeof(*record->concerning_ixs));
-		record->concerning = bt_mem_grow(record->concerning, record->concerning_n,
-			&record->concerning_cap, sizeof(const struct bt_existing_affinity_term *));
-		record->concerning_ixs[record->concerning_n] = (uint32_t)record->seen_n;
-		record->concerning[record->concerning_n++] = &c->existing_terms[record->seen_n]->view;
+		record->matching_ixs = bt_mem_grow(record->matching_ixs, record->matching_n,
+			&record->matching_ix_cap, sizeof(*record->matching_ixs));
+		record->matching = bt_mem_grow(record->matching, record->matching_n, &record->matching_cap,
+			sizeof(const struct bt_existing_affinity_term *));
+		record->matching_ixs[record->matching_n] = (uint32_t)record->seen_n;
+		record->matching[record->matching_n++] = &c->existing_terms[record->seen_n]->view;
 	}
-	for (size_t i = 0; i < record->concerning_n; i++) {
-		count_carriers(c, record->concerning_ixs[i]);
+	for (size_t i = 0; i < record->matching_n; i++) {
+		count_carriers(c, record->matching_ixs[i]);
 	}
-	*out_n = (uint32_t)record->concerning_n;
-	return record->concerning;
+	*out_n = (uint32_t)record->matching_n;
+	return record->matching;
 }
 
 static struct bt_selector default_selector(void *context, const struct bt_signature *signature)

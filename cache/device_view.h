@@ -64,9 +64,9 @@ struct bt_device_pools {
 struct bt_device_choice {
 	uint32_t claim_ix; /* BT_NO_CLAIM: the claim to be created for the pod's extended resources */
 	struct bt_allocation allocation;
-	bool shared; /* another pod of the same cycle allocates the claim, and its
+	bool shared;	/* another pod of the same cycle allocates the claim, and its
 		      * choice counts the devices */
-	bool lapsed; /* that pod has allocated it since: nothing is pending any more */
+	bool withdrawn; /* that pod has allocated it since: nothing is pending any more */
 };
 
 /* A claim in a PodGroup's spec. Pods with an equal entry share it. */

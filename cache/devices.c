@@ -913,7 +913,7 @@ static struct bt_device_choice *other_choice(struct bt_devices *d, uint32_t clai
 			(scope ? pending->scope == scope : pending->scope != 0) && i < pending->n; i++) {
 			struct bt_device_choice *choice = &pending->choices[i];
 
-			if (choice->claim_ix == claim_ix && choice != but && !choice->lapsed &&
+			if (choice->claim_ix == claim_ix && choice != but && !choice->withdrawn &&
 				choice->shared == shared) {
 				return choice;
 			}
@@ -932,7 +932,7 @@ static const struct bt_allocation *sharing(void *context, uint32_t claim_ix)
 }
 
 /* Removes one pending choice from its claim. */
-static void unsettle_claim(struct bt_devices *d, uint32_t claim_ix)
+static void remove_pending(struct bt_devices *d, uint32_t claim_ix)
 {
 	BT_INVARIANT(d->claim_pending_n[claim_ix] > 0 && d->claims[claim_ix].pending);
 	if (--d->claim_pending_n[claim_ix] == 0) {
@@ -943,36 +943,36 @@ static void unsettle_claim(struct bt_devices *d, uint32_t claim_ix)
 }
 
 /* Removes a choice from its claim. If another choice shares the devices, they count there. */
-static void unsettle(struct bt_devices *d, struct bt_device_choice *choice)
+static void withdraw_choice(struct bt_devices *d, struct bt_device_choice *choice)
 {
-	if (choice->lapsed) {
+	if (choice->withdrawn) {
 		return;
 	}
-	choice->lapsed = true;
+	choice->withdrawn = true;
 	if (!choice->shared) {
 		bool more = choice->claim_ix != BT_NO_CLAIM && d->claim_pending_n[choice->claim_ix] > 1;
-		struct bt_device_choice *heir =
+		struct bt_device_choice *successor =
 			more ? other_choice(d, choice->claim_ix, 0, true, choice) : NULL;
 
 		devices_enter(d, &choice->allocation, false, true);
-		if (heir) {
-			heir->shared = false;
-			devices_enter(d, &heir->allocation, true, true);
+		if (successor) {
+			successor->shared = false;
+			devices_enter(d, &successor->allocation, true, true);
 		}
 	}
 	if (choice->claim_ix != BT_NO_CLAIM) {
-		unsettle_claim(d, choice->claim_ix);
+		remove_pending(d, choice->claim_ix);
 	}
 }
 
 /* The claim is allocated: choices that share it are no longer pending. */
-static void lapse(struct bt_devices *d, uint32_t claim_ix)
+static void withdraw_shared(struct bt_devices *d, uint32_t claim_ix)
 {
 	struct bt_device_choice *choice;
 
 	while (d->claims[claim_ix].pending && ((choice = other_choice(d, claim_ix, 0, true, NULL)) ||
 						      (choice = other_choice(d, claim_ix, 0, false, NULL)))) {
-		unsettle(d, choice);
+		withdraw_choice(d, choice);
 	}
 }
 
@@ -1094,11 +1094,11 @@ static void allocate(struct bt_devices *d, uint32_t pod_ix, struct bt_device_cho
 	const struct bt_signature *signature, uint32_t pod_name, uint32_t pod_uid)
 {
 	uint32_t ix = choice->claim_ix, namespace_ = signature->namespace_;
-	bool there = !choice->lapsed &&
+	bool there = !choice->withdrawn &&
 		     (ix == BT_NO_CLAIM ||
 			     (d->claims[ix].live && !d->claims[ix].allocated && !d->claims[ix].shown));
 
-	unsettle(d, choice);
+	withdraw_choice(d, choice);
 	if (!there) {
 		return;
 	}
@@ -1112,7 +1112,7 @@ static void allocate(struct bt_devices *d, uint32_t pod_ix, struct bt_device_cho
 	}
 	grant(d, ix, &choice->allocation);
 	reserve_for(d, ix, consumer_of(d, ix, signature, pod_uid));
-	lapse(d, ix);
+	withdraw_shared(d, ix);
 	if (!d->claims[ix].special) {
 		d->claims[ix].kept_for = pod_ix + 1;
 		d->claims[ix].shown_free = false;
@@ -1170,8 +1170,8 @@ static struct bt_device_choice *choice_for(
 	for (uint32_t i = 0; i < pending->n; i++) {
 		struct bt_device_choice *choice = &pending->choices[i];
 
-		if (choice->claim_ix == BT_NO_CLAIM || choice->lapsed) {
-			if (known->special && !choice->lapsed) {
+		if (choice->claim_ix == BT_NO_CLAIM || choice->withdrawn) {
+			if (known->special && !choice->withdrawn) {
 				return choice;
 			}
 			continue;
@@ -1218,7 +1218,7 @@ static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_
 	struct bt_pending *pending = &d->pending[at];
 
 	BT_INVARIANT(choice >= pending->choices && choice < pending->choices + pending->n);
-	unsettle(d, choice);
+	withdraw_choice(d, choice);
 	if (ix == BT_NO_CLAIM && known->special) {
 		struct bt_name_refs names = {.intern = d->dictionary->intern};
 
@@ -1228,7 +1228,7 @@ static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_
 	}
 	if (ix != BT_NO_CLAIM && d->claims[ix].version < known->written) {
 		grant(d, ix, &choice->allocation);
-		lapse(d, ix);
+		withdraw_shared(d, ix);
 	}
 	*choice = pending->choices[--pending->n];
 	if (pending->n == 0) {
@@ -1273,7 +1273,7 @@ uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, const struct 
 
 /* ---- unused data ---- */
 
-bool bt_devices_let_go(
+bool bt_devices_unkeep(
 	struct bt_devices *d, uint32_t pod_ix, uint32_t namespace_, uint32_t name, uint32_t *out_claim_ix)
 {
 	BT_OWNED_BY_THREAD(&d->snapshot->owner);
@@ -1297,7 +1297,7 @@ void bt_devices_revert(struct bt_devices *d, uint32_t pod_ix)
 		return;
 	}
 	for (uint32_t i = 0; i < d->pending[at].n; i++) {
-		unsettle(d, &d->pending[at].choices[i]);
+		withdraw_choice(d, &d->pending[at].choices[i]);
 	}
 	forget_pending(d, at);
 }

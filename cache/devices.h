@@ -107,7 +107,7 @@ void bt_devices_forget_nodes(struct bt_devices *devices);
  * Returns: true when the watch has shown a claim as free: the caller then calls bt_devices_deallocate for
  * out_claim_ix.
  */
-bool bt_devices_let_go(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_, uint32_t name,
+bool bt_devices_unkeep(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_, uint32_t name,
 	uint32_t *out_claim_ix);
 
 /* The pod's binding has failed, or the pod was deleted before it was bound. */

@@ -199,7 +199,7 @@ void bt_ledger_hold_in(struct bt_ledger *l, struct bt_intern *intern)
 	l->intern = intern;
 }
 
-void bt_ledger_let_go(struct bt_ledger *l)
+void bt_ledger_free_removed(struct bt_ledger *l)
 {
 	BT_OWNED_BY_THREAD(&l->usage.owner);
 	while (l->gone_n) {
@@ -446,8 +446,7 @@ static uint32_t find_port(const struct bt_port_list *list, const struct bt_host_
 	return at;
 }
 
-/* A node's ports are a set, as in upstream: a port is free as soon as one of its pods is removed.
- */
+/* A node's ports are a set, as in upstream: a port is free as soon as one of its pods is removed. */
 static BT_NOINLINE void take_ports(struct bt_port_list *list, const struct bt_signature *signature)
 {
 	for (uint32_t i = 0; i < signature->port_n; i++) {
@@ -1039,7 +1038,7 @@ void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 	try_any(l, l->pods[pod_ix].signature, pod_ix, node_ix, add);
 }
 
-void bt_ledger_try_like(struct bt_ledger *l, uint32_t pod_ix, const struct bt_signature *signature,
+void bt_ledger_try_as(struct bt_ledger *l, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t node_ix, bool add)
 {
 	BT_OWNED_BY_THREAD(&l->usage.owner);

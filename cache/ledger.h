@@ -81,7 +81,7 @@ void bt_ledger_hold_in(struct bt_ledger *ledger, struct bt_intern *intern);
 
 /* Releases the names and signatures of removed pods, which stay valid until this call. Requires: no
  * references remain. */
-void bt_ledger_let_go(struct bt_ledger *ledger);
+void bt_ledger_free_removed(struct bt_ledger *ledger);
 
 /*
  * Makes the ledger update these counters for added and removed pods.
@@ -130,7 +130,7 @@ void bt_ledger_move_node(struct bt_ledger *ledger, uint32_t from, uint32_t to);
  * Adds a pod: queued, or scheduled when pod->node_ix is a node. Sets pod->state.
  * Requires: pod->node_ix and pod->status_ix are slots or BT_NO_NODE.
  * Owns   : the ledger copies pod, and holds its names and signature until it is removed and
- *          bt_ledger_let_go is called.
+ *          bt_ledger_free_removed is called.
  * Returns: BT_OK with the pod's index; BT_EXISTS when there is a pod of that namespace and name (its index in
  * out_ix).
  */
@@ -148,7 +148,7 @@ void bt_ledger_replace(struct bt_ledger *ledger, uint32_t pod_ix, const struct b
 void bt_ledger_detach(struct bt_ledger *ledger, uint32_t pod_ix);
 
 /* Sets status.nominatedNodeName: the name of the node with that slot, or BT_NAME_NONE and BT_NO_NODE.
- * Owns: the ledger holds the name; the old one until bt_ledger_let_go. */
+ * Owns: the ledger holds the name; the old one until bt_ledger_free_removed. */
 void bt_ledger_set_status_node(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t name, uint32_t node_ix);
 
 /* Removes a pod from any set. */
@@ -219,7 +219,7 @@ void bt_ledger_try(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix, 
 void bt_ledger_try_end(struct bt_ledger *ledger, uint32_t node_ix);
 
 /* The same with another signature for the pod. Requires: bt_counters_know, as bt_counters_try asserts. */
-void bt_ledger_try_like(struct bt_ledger *ledger, uint32_t pod_ix, const struct bt_signature *signature,
+void bt_ledger_try_as(struct bt_ledger *ledger, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t node_ix, bool add);
 
 /* A trial without upstream's quirks: a pod is absent from its node (absent), or back. */

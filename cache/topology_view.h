@@ -84,7 +84,7 @@ struct bt_counting {
 	/* The existing affinity terms that match pods of a signature, n of them. Valid until the next call
 	 * or change.
 	 */
-	const struct bt_existing_affinity_term *const *(*concerning)(
+	const struct bt_existing_affinity_term *const *(*matching)(
 		void *context, const struct bt_signature *signature, uint32_t *out_n);
 
 	/*

@@ -191,7 +191,7 @@ static void release(struct owned *owned)
 }
 
 /* Frees an object's memory, now or when retaining ends. */
-static void let_go(struct bt_volumes *v, struct owned *owned)
+static void release_owned(struct bt_volumes *v, struct owned *owned)
 {
 	if (BT_LIKELY(!v->retains)) {
 		release(owned);
@@ -229,7 +229,7 @@ static void own(struct bt_volumes *v, struct volumes_table *table, uint32_t ix, 
 {
 	struct owned *owned = &table->owned[ix];
 
-	let_go(v, owned);
+	release_owned(v, owned);
 	if (made) {
 		owned->arena = made->arena;
 		owned->names = made->names;
@@ -240,7 +240,7 @@ static void own(struct bt_volumes *v, struct volumes_table *table, uint32_t ix, 
 static void vacate(
 	struct bt_volumes *v, struct volumes_table *table, struct bt_map *ixs, uint64_t key, uint32_t ix)
 {
-	let_go(v, &table->owned[ix]);
+	release_owned(v, &table->owned[ix]);
 	memset(table_at(table, ix), 0, table->size);
 	bt_map_remove(ixs, key);
 	bt_intern_release(v->dictionary->intern, table->owned[ix].name);

@@ -38,8 +38,7 @@
 extern "C" {
 #endif
 
-/* A pod, a node, and the buffer for a reason. Opaque; valid during the call.
- */
+/* A pod, a node, and the buffer for a reason. Opaque; valid during the call. */
 struct berth_plugin_pod;
 struct berth_plugin_node;
 struct berth_plugin_why;
@@ -108,8 +107,7 @@ struct berth_plugin_registration {
 struct berth_plugin_event {
 	size_t size;
 	uint32_t resource, action;				 /* one action */
-	bool own;						 /* the event's object is the waiting pod
-								 itself */
+	bool own;						 /* its object is the waiting pod */
 	const struct berth_plugin_pod *old_pod, *current_pod;	 /* NULL: a node event */
 	const struct berth_plugin_node *old_node, *current_node; /* NULL: a pod event; usage is 0 */
 };
@@ -125,7 +123,7 @@ struct berth_plugin_host {
 	const char *version; /* of berth */
 
 	/* Appends to a reason. */
-	void (*say)(struct berth_plugin_why *why, const char *text);
+	void (*add_reason)(struct berth_plugin_why *why, const char *text);
 	/* Zeroed memory that lives as long as PreFilter's state; memory is pre_filter's argument. */
 	void *(*allocate)(void *memory, size_t bytes);
 

@@ -332,7 +332,7 @@ struct through {
 	_Atomic uint64_t done_n; /* atomic: owner: the scheduling thread */
 };
 
-static bool let_go(void *context, struct bt_pipeline *pipeline)
+static bool drop_events(void *context, struct bt_pipeline *pipeline)
 {
 	struct through *through = context;
 	uint64_t n = 0;
@@ -344,7 +344,7 @@ static bool let_go(void *context, struct bt_pipeline *pipeline)
 	return n > 0;
 }
 
-static int64_t nap(void *context)
+static int64_t sleep_forever(void *context)
 {
 	(void)context;
 	return INT64_MAX;
@@ -364,7 +364,7 @@ static void begin_through(struct through *through, uint32_t thread_n)
 
 	bt_config_init_default(&config, NULL);
 	options.limits.ingest_threads = thread_n;
-	options.step_driver = (struct bt_pipeline_step_driver){let_go, nap, is_over, through};
+	options.step_driver = (struct bt_pipeline_step_driver){drop_events, sleep_forever, is_over, through};
 	through->pipeline = bt_pipeline_create(&config, &options, &errors);
 	BT_REQUIRE(through->pipeline && bt_pipeline_start(through->pipeline, NULL) == BT_OK);
 	bt_config_errors_fini(&errors);

@@ -76,8 +76,7 @@ void bt_config_shape_validate(
 /* Shape points are 0..10; scores are 0..100. */
 #define BT_SHAPE_SCALE 10
 
-/* The path of a member, and of an element of one; the root's path is empty. Valid as long as the errors.
- */
+/* The path of a member, and of an element of one; the root's path is empty. Valid as long as the errors. */
 struct bt_str bt_args_under(struct bt_config_errors *errors, struct bt_str path, const char *member);
 struct bt_str bt_args_at(
 	struct bt_config_errors *errors, struct bt_str path, const char *member, uint32_t ix);

@@ -252,7 +252,7 @@ const struct berth_plugin_host *bt_out_of_tree_host(void)
 		.size = sizeof(host),
 		.abi = BERTH_PLUGIN_ABI,
 		.version = BERTH_VERSION,
-		.say = host_write_reason,
+		.add_reason = host_write_reason,
 		.allocate = allocate,
 		.pod_name = pod_name,
 		.pod_uid = pod_uid,

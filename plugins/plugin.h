@@ -296,11 +296,9 @@ struct bt_plugin {
 	 * added pod can make a node feasible as well as a removed one. */
 	bool sees_pods;
 	enum bt_normalize normalize;
-	/* Filter's error when the profile lacks the plugin's PreFilter; NULL: Filter does not need it.
-	 */
+	/* Filter's error when the profile lacks the plugin's PreFilter; NULL: Filter does not need it. */
 	const char *no_pre_filter_error;
-	/* In such a profile, Filter's check before it needs PreFilter's state; NULL: none.
-	 */
+	/* In such a profile, Filter's check before it needs PreFilter's state; NULL: none. */
 	bt_plugin_filter_fn *filter_first;
 	/* Score's error when the profile lacks the plugin's PreScore; NULL: Score does not need it. */
 	const char *no_pre_score_error;

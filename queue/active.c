@@ -106,7 +106,7 @@ void bt_active_fini(struct bt_active *active)
 	bt_mem_free(active->kinds);
 	bt_mem_free(active->vacant_kinds);
 	bt_mem_free(active->parked);
-	bt_mem_free(active->stocked);
+	bt_mem_free(active->parked_kinds);
 	bt_map_fini(&active->kind_ixs);
 }
 
@@ -225,19 +225,20 @@ static bool kind_before(const struct bt_active *active, uint32_t a, uint32_t b)
 	return before(&x->items[x->head], &y->items[y->head]);
 }
 
-static void seat(struct bt_active *active, size_t at, uint32_t kind_ix)
+static void place_kind(struct bt_active *active, size_t at, uint32_t kind_ix)
 {
-	active->stocked[at] = kind_ix;
-	active->kinds[kind_ix].stocked_ix = (uint32_t)at + 1;
+	active->parked_kinds[at] = kind_ix;
+	active->kinds[kind_ix].parked_heap_ix = (uint32_t)at + 1;
 }
 
 /* Sifts a kind up. */
 static void kind_up(struct bt_active *active, size_t at, uint32_t kind_ix)
 {
-	for (; at > 0 && kind_before(active, kind_ix, active->stocked[(at - 1) / 2]); at = (at - 1) / 2) {
-		seat(active, at, active->stocked[(at - 1) / 2]);
+	for (; at > 0 && kind_before(active, kind_ix, active->parked_kinds[(at - 1) / 2]);
+		at = (at - 1) / 2) {
+		place_kind(active, at, active->parked_kinds[(at - 1) / 2]);
 	}
-	seat(active, at, kind_ix);
+	place_kind(active, at, kind_ix);
 }
 
 /* Sifts a kind down. */
@@ -246,22 +247,24 @@ static void kind_down(struct bt_active *active, size_t at, uint32_t kind_ix)
 	for (;;) {
 		size_t child = 2 * at + 1;
 
-		if (child + 1 < active->stocked_n &&
-			kind_before(active, active->stocked[child + 1], active->stocked[child])) {
+		if (child + 1 < active->parked_kind_n &&
+			kind_before(active, active->parked_kinds[child + 1], active->parked_kinds[child])) {
 			child++;
 		}
-		if (child >= active->stocked_n || !kind_before(active, active->stocked[child], kind_ix)) {
+		if (child >= active->parked_kind_n ||
+			!kind_before(active, active->parked_kinds[child], kind_ix)) {
 			break;
 		}
-		seat(active, at, active->stocked[child]);
+		place_kind(active, at, active->parked_kinds[child]);
 		at = child;
 	}
-	seat(active, at, kind_ix);
-	BT_INVARIANT(at == 0 || !kind_before(active, kind_ix, active->stocked[(at - 1) / 2]));
+	place_kind(active, at, kind_ix);
+	BT_INVARIANT(at == 0 || !kind_before(active, kind_ix, active->parked_kinds[(at - 1) / 2]));
 }
 
 /* Adds an entry to its parked kind, usually at the end. */
-static BT_NOINLINE void stock(struct bt_active *active, uint32_t kind_ix, const struct bt_active_entry *entry)
+static BT_NOINLINE void park_entry(
+	struct bt_active *active, uint32_t kind_ix, const struct bt_active_entry *entry)
 {
 	BT_INVARIANT(active->kinds[kind_ix].is_parked);
 	struct bt_kind_line *kind = &active->kinds[kind_ix];
@@ -273,63 +276,64 @@ static BT_NOINLINE void stock(struct bt_active *active, uint32_t kind_ix, const 
 		line->items[at] = line->items[at - 1];
 	}
 	line->items[at] = *entry;
-	if (!kind->stocked_ix) {
-		active->stocked = bt_mem_grow(
-			active->stocked, active->stocked_n, &active->stocked_cap, sizeof(*active->stocked));
-		kind_up(active, active->stocked_n++, kind_ix);
+	if (!kind->parked_heap_ix) {
+		active->parked_kinds = bt_mem_grow(active->parked_kinds, active->parked_kind_n,
+			&active->parked_kind_cap, sizeof(*active->parked_kinds));
+		kind_up(active, active->parked_kind_n++, kind_ix);
 	} else if (at == line->head) {
-		kind_up(active, kind->stocked_ix - 1, kind_ix);
+		kind_up(active, kind->parked_heap_ix - 1, kind_ix);
 	}
 }
 
 /* Removes a kind from the heap. Compares only the first entries of the others. */
-static void unstock(struct bt_active *active, struct bt_kind_line *kind)
+static void remove_parked_kind(struct bt_active *active, struct bt_kind_line *kind)
 {
-	size_t at = kind->stocked_ix - 1;
-	uint32_t last = active->stocked[--active->stocked_n];
+	size_t at = kind->parked_heap_ix - 1;
+	uint32_t last = active->parked_kinds[--active->parked_kind_n];
 
-	BT_INVARIANT(at <= active->stocked_n);
-	kind->stocked_ix = 0;
-	if (at < active->stocked_n) {
+	BT_INVARIANT(at <= active->parked_kind_n);
+	kind->parked_heap_ix = 0;
+	if (at < active->parked_kind_n) {
 		kind_up(active, at, last);
-		kind_down(active, active->kinds[last].stocked_ix - 1, last);
+		kind_down(active, active->kinds[last].parked_heap_ix - 1, last);
 	}
 }
 
 /* Takes the first entry of the first kind. Returns its slot, or BT_NO_SLOT when it was stale. */
-static uint32_t take_stocked(struct bt_queue *queue)
+static uint32_t take_parked(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
-	uint32_t kind_ix = active->stocked[0];
+	uint32_t kind_ix = active->parked_kinds[0];
 	struct bt_active_line *line = &active->kinds[kind_ix].parked;
 	const struct bt_active_entry entry = line->items[line->head++];
 
-	BT_INVARIANT(active->stocked_n > 0 && active->kinds[kind_ix].stocked_ix == 1 && active->entry_n > 0);
+	BT_INVARIANT(active->parked_kind_n > 0 && active->kinds[kind_ix].parked_heap_ix == 1 &&
+		     active->entry_n > 0);
 	active->entry_n--;
 	if (line->head < line->n) {
 		kind_down(active, 0, kind_ix);
 	} else {
-		unstock(active, &active->kinds[kind_ix]);
+		remove_parked_kind(active, &active->kinds[kind_ix]);
 		line->head = line->n = 0;
 	}
 	return stale(queue, &entry) ? BT_NO_SLOT : entry.slot;
 }
 
 /* Removes stale entries from all parked kinds. */
-static void sweep_stocked(struct bt_queue *queue)
+static void sweep_parked(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
-	size_t n = active->stocked_n;
+	size_t n = active->parked_kind_n;
 
 	/* Reads run ahead of writes. */
-	active->stocked_n = 0;
+	active->parked_kind_n = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t kind_ix = active->stocked[i];
+		uint32_t kind_ix = active->parked_kinds[i];
 
 		sweep_line(queue, &active->kinds[kind_ix].parked);
-		active->kinds[kind_ix].stocked_ix = 0;
+		active->kinds[kind_ix].parked_heap_ix = 0;
 		if (active->kinds[kind_ix].parked.n) {
-			kind_up(active, active->stocked_n++, kind_ix);
+			kind_up(active, active->parked_kind_n++, kind_ix);
 		}
 	}
 }
@@ -342,7 +346,7 @@ static BT_NOINLINE void sweep(struct bt_queue *queue)
 	for (int i = 0; i < BT_ACTIVE_LINES; i++) {
 		sweep_line(queue, &active->lines[i]);
 	}
-	sweep_stocked(queue);
+	sweep_parked(queue);
 	/* Reads run ahead of writes. */
 	active->heap.n = 0;
 	for (size_t i = 0; i < heap.n; i++) {
@@ -444,11 +448,11 @@ static BT_NOINLINE uint32_t pop_unparked(struct bt_queue *queue)
 			active->entry_n--;
 			return entry.slot;
 		}
-		stock(active, kind_ix, &entry);
+		park_entry(active, kind_ix, &entry);
 	}
 	uint32_t slot = BT_NO_SLOT;
-	while (slot == BT_NO_SLOT && active->stocked_n) {
-		slot = take_stocked(queue);
+	while (slot == BT_NO_SLOT && active->parked_kind_n) {
+		slot = take_parked(queue);
 	}
 	return slot == BT_NO_SLOT ? BT_QUEUE_EMPTY : slot;
 }
@@ -544,8 +548,8 @@ void bt_active_unpark(struct bt_queue *queue, uint32_t kind_ix)
 	active->parked[kind->parked_ix] = last;
 	active->kinds[last].parked_ix = kind->parked_ix;
 	kind->is_parked = false;
-	if (kind->stocked_ix) {
-		unstock(active, kind);
+	if (kind->parked_heap_ix) {
+		remove_parked_kind(active, kind);
 	}
 	struct bt_active_line line = kind->parked;
 	kind->parked = (struct bt_active_line){.n = 0};
@@ -553,5 +557,5 @@ void bt_active_unpark(struct bt_queue *queue, uint32_t kind_ix)
 		active_put(queue, &line.items[i]);
 	}
 	bt_mem_free(line.items);
-	BT_INVARIANT(!kind->is_parked && kind->parked.n == 0 && kind->stocked_ix == 0);
+	BT_INVARIANT(!kind->is_parked && kind->parked.n == 0 && kind->parked_heap_ix == 0);
 }

@@ -150,11 +150,11 @@ static void sum_up(struct bt_queue *queue, struct bt_entity *entity)
 	}
 }
 
-static enum bt_wait let_in(
+static enum bt_wait admit_entity(
 	struct bt_queue *queue, struct bt_entity *entity, enum bt_strategy strategy, int64_t now_ns)
 {
 	sum_up(queue, entity);
-	return bt_slot_let_in(queue, entity->slot, strategy, now_ns);
+	return bt_slot_admit(queue, entity->slot, strategy, now_ns);
 }
 
 /* The strategy that returns it to its place. */
@@ -226,7 +226,7 @@ enum bt_wait bt_entity_enter(struct bt_queue *queue, uint32_t ix, int64_t now_ns
 	}
 	queue->slots[ix].where = BT_WAIT_MEMBER;
 	insert_member(queue, entity, ix);
-	enum bt_wait to = let_in(queue, entity, strategy, now_ns);
+	enum bt_wait to = admit_entity(queue, entity, strategy, now_ns);
 	bt_incoming_count(queue, entity->slot, BT_WAIT_NOWHERE, to);
 	return to;
 }
@@ -266,7 +266,7 @@ void bt_entity_drop(struct bt_queue *queue, uint32_t ix)
 	}
 	/* A running backoff continues. */
 	queue->cause = BT_CAUSE_NEWCOMER;
-	enum bt_wait to = let_in(queue, entity, back_to(from), queue->slots[entity->slot].timestamp_ns);
+	enum bt_wait to = admit_entity(queue, entity, back_to(from), queue->slots[entity->slot].timestamp_ns);
 	bt_incoming_count(queue, entity->slot, BT_WAIT_NOWHERE, to);
 }
 
@@ -287,7 +287,7 @@ void bt_entity_pop(struct bt_queue *queue, uint32_t ix)
 	}
 }
 
-void bt_entity_let_go(struct bt_queue *queue, uint32_t ix)
+void bt_entity_detach(struct bt_queue *queue, uint32_t ix)
 {
 	struct bt_entity *entity = entities_of(queue, &queue->slots[ix]);
 
@@ -333,7 +333,8 @@ void bt_queue_end_group(struct bt_queue *queue, uint32_t number, enum bt_queue_a
 								    : BT_AFTER_BACKOFF;
 	entity->returned = false;
 	queue->cause = BT_CAUSE_ATTEMPT_FAILED;
-	bt_incoming_count(queue, entity->slot, BT_WAIT_NOWHERE, let_in(queue, entity, strategy, now_ns));
+	bt_incoming_count(
+		queue, entity->slot, BT_WAIT_NOWHERE, admit_entity(queue, entity, strategy, now_ns));
 }
 
 /* ---- its object ---- */
@@ -442,7 +443,7 @@ void bt_queue_pod_groups_deleted(
 		return;
 	}
 	queue->cause = bt_cluster_event_label(BT_CLUSTER_EVENT_UNSCHEDULED_POD, BT_UPDATE);
-	enum bt_wait to = let_in(queue, entity, back_to(from), queue->slots[entity->slot].timestamp_ns);
+	enum bt_wait to = admit_entity(queue, entity, back_to(from), queue->slots[entity->slot].timestamp_ns);
 	bt_incoming_count(queue, entity->slot, BT_WAIT_NOWHERE, to);
 }
 

@@ -224,7 +224,7 @@ enum bt_wait bt_slot_leave(struct bt_queue *queue, uint32_t ix)
 	case BT_WAIT_IN_FLIGHT:
 		bt_in_flight_end(queue, ix);
 		if (BT_UNLIKELY(slot->entity != BT_NO_ENTITY)) {
-			bt_entity_let_go(queue, ix);
+			bt_entity_detach(queue, ix);
 		}
 		break;
 	case BT_WAIT_INCOMPLETE:
@@ -312,7 +312,7 @@ static enum bt_wait to_backoff(struct bt_queue *queue, uint32_t ix)
 }
 
 /* The place to which an event moves a slot without a place. */
-enum bt_wait bt_slot_let_in(struct bt_queue *queue, uint32_t ix, enum bt_strategy strategy, int64_t now_ns)
+enum bt_wait bt_slot_admit(struct bt_queue *queue, uint32_t ix, enum bt_strategy strategy, int64_t now_ns)
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
@@ -331,7 +331,7 @@ enum bt_wait bt_slot_let_in(struct bt_queue *queue, uint32_t ix, enum bt_strateg
 /* The same for a slot with a place, because of queue->cause. */
 static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum bt_strategy strategy, int64_t now_ns)
 {
-	enum bt_wait from = bt_slot_leave(queue, ix), to = bt_slot_let_in(queue, ix, strategy, now_ns);
+	enum bt_wait from = bt_slot_leave(queue, ix), to = bt_slot_admit(queue, ix, strategy, now_ns);
 
 	bt_incoming_count(queue, ix, from, to);
 	return to;
@@ -527,7 +527,7 @@ void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 	}
 	bt_in_flight_end(queue, ix);
 	if (BT_UNLIKELY(queue->slots[ix].entity != BT_NO_ENTITY)) {
-		bt_entity_let_go(queue, ix);
+		bt_entity_detach(queue, ix);
 	}
 	queue->slots[ix].where = BT_WAIT_BINDING;
 	queue->counts.binding++;
@@ -706,7 +706,7 @@ enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_
 /* ---- events ---- */
 
 /* Is the gating plugin registered for the event? */
-BT_INLINE bool gate_cares(
+BT_INLINE bool gate_is_registered(
 	const struct bt_queue *queue, const struct bt_slot *slot, const struct bt_cluster_event *event)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
@@ -747,7 +747,7 @@ static void move_one(
 {
 	const struct bt_slot *slot = &queue->slots[ix];
 
-	if (!gate_cares(queue, slot, event)) {
+	if (!gate_is_registered(queue, slot, event)) {
 		return;
 	}
 	enum bt_strategy strategy = bt_slot_weigh(queue, slot, event);
@@ -771,7 +771,7 @@ BT_INLINE bool move_group(struct bt_queue *queue, uint32_t group, const struct b
 	if (ix == own) {
 		ix = queue->slots[ix].next;
 	}
-	if (ix == BT_NO_SLOT || !gate_cares(queue, &queue->slots[ix], event)) {
+	if (ix == BT_NO_SLOT || !gate_is_registered(queue, &queue->slots[ix], event)) {
 		return false;
 	}
 	enum bt_strategy strategy = weigh(queue, &queue->slots[ix], event);
@@ -1141,7 +1141,7 @@ struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue)
 	return counts;
 }
 
-bool bt_queue_listens(const struct bt_queue *queue)
+bool bt_queue_may_requeue(const struct bt_queue *queue)
 {
 	const struct bt_queue_counts *counts = &queue->counts;
 

@@ -323,7 +323,7 @@ uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pod
 struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue);
 
 /* May an event matter to any pod in the queue? */
-bool bt_queue_listens(const struct bt_queue *queue);
+bool bt_queue_may_requeue(const struct bt_queue *queue);
 
 /* Is a cycle active, or an event kept for one? */
 bool bt_queue_is_busy(const struct bt_queue *queue);

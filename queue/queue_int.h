@@ -84,7 +84,7 @@ struct bt_kind_line {
 	bt_plugin_set parked_for;     /* the plugins that refused the kind */
 	uint32_t example;	      /* the slot of a pod that they refused */
 	struct bt_active_line parked; /* its pods that were reached meanwhile, in order */
-	uint32_t stocked_ix;	      /* in bt_active.stocked plus one, or 0 */
+	uint32_t parked_heap_ix;      /* in bt_active.parked_kinds plus one, or 0 */
 };
 
 #define BT_ACTIVE_LINES 8
@@ -102,8 +102,8 @@ struct bt_active {
 	size_t vacant_n, vacant_cap;
 	uint32_t *parked; /* parked kinds, unordered */
 	size_t parked_n, parked_cap;
-	uint32_t *stocked; /* parked kinds with entries: a heap by their first ones */
-	size_t stocked_n, stocked_cap;
+	uint32_t *parked_kinds; /* parked kinds with entries: a heap by their first ones */
+	size_t parked_kind_n, parked_kind_cap;
 	bt_plugin_set parked_for; /* superset of the plugins that refused any of them */
 };
 
@@ -184,7 +184,7 @@ enum bt_wait bt_slot_leave(struct bt_queue *queue, uint32_t slot);
 void bt_slot_enter(struct bt_queue *queue, uint32_t slot, enum bt_wait where);
 
 /* Puts a slot without a place into the strategy's place. Returns: the place. */
-enum bt_wait bt_slot_let_in(struct bt_queue *queue, uint32_t slot, enum bt_strategy strategy, int64_t now_ns);
+enum bt_wait bt_slot_admit(struct bt_queue *queue, uint32_t slot, enum bt_strategy strategy, int64_t now_ns);
 
 /* PreEnqueue of a pod. Returns whether it passes. */
 bool bt_slot_pass_gate(struct bt_queue *queue, struct bt_slot *slot);
@@ -211,7 +211,7 @@ enum bt_wait bt_entity_return(
 void bt_entity_drop(struct bt_queue *queue, uint32_t slot);
 
 /* A pod in flight begins its binding, or is returned. */
-void bt_entity_let_go(struct bt_queue *queue, uint32_t slot);
+void bt_entity_detach(struct bt_queue *queue, uint32_t slot);
 
 /* Pops the PodGroup of a slot with its pods. */
 void bt_entity_pop(struct bt_queue *queue, uint32_t slot);

@@ -64,7 +64,7 @@ static int cmd_generate_end(struct generate_writer *writer)
 	return status;
 }
 
-static void cmd_generate_complain(void *context, const char *message)
+static void cmd_generate_diagnose(void *context, const char *message)
 {
 	(void)context;
 	bt_message("%s\n", message);
@@ -73,7 +73,7 @@ static void cmd_generate_complain(void *context, const char *message)
 static int write_trace(const struct bt_invocation *invocation)
 {
 	struct bt_openb_reader reader = {
-		.strict = bt_invocation_has(invocation, "strict"), .complain = cmd_generate_complain};
+		.strict = bt_invocation_has(invocation, "strict"), .diagnose = cmd_generate_diagnose};
 	struct bt_trace trace = {0};
 	struct generate_writer writer;
 	bool go_on = true;

@@ -18,9 +18,9 @@
 struct bt_async_writer {
 	struct bt_async_writer_options options; /* init: */
 	struct bt_ring ring;
-	struct bt_thread *thread; /* init: NULL: no thread */
-	struct bt_eventcount nap; /* waits between polls */
-	uint64_t put_n;		  /* owner: the producer */
+	struct bt_thread *thread;   /* init: NULL: no thread */
+	struct bt_eventcount sleep; /* waits between polls */
+	uint64_t put_n;		    /* owner: the producer */
 	/* owner: the writer's thread */
 	char *piece;
 	_Atomic uint64_t taken_n;   /* atomic: EDGE async_writer.taken */
@@ -57,10 +57,10 @@ static void run(void *context)
 		if (take_some(writer)) {
 			continue;
 		}
-		uint32_t key = bt_eventcount_prepare(&writer->nap);
+		uint32_t key = bt_eventcount_prepare(&writer->sleep);
 		/* Only flush and destroy wake it. */
 		if (!take_some(writer) && !bt_ring_is_drained(&writer->ring)) {
-			bt_eventcount_wait(&writer->nap, key, SLEEP_NS);
+			bt_eventcount_wait(&writer->sleep, key, SLEEP_NS);
 		}
 	}
 }
@@ -72,7 +72,7 @@ struct bt_async_writer *bt_async_writer_create(const struct bt_async_writer_opti
 
 	writer->options = *options;
 	bt_ring_init(&writer->ring, options->capacity ? options->capacity : CAPACITY, 1, options->name);
-	bt_eventcount_init(&writer->nap);
+	bt_eventcount_init(&writer->sleep);
 	bt_eventcount_init(&writer->taken);
 	writer->piece = bt_mem_zalloc(PIECE_BYTES, 1);
 	if (bt_thread_start(&thread, run, writer, &writer->thread, NULL) != BT_OK) {
@@ -87,7 +87,7 @@ void bt_async_writer_destroy(struct bt_async_writer *writer)
 		return;
 	}
 	bt_ring_close(&writer->ring);
-	bt_eventcount_wake(&writer->nap);
+	bt_eventcount_wake(&writer->sleep);
 	bt_thread_join(&writer->thread);
 	bt_ring_fini(&writer->ring);
 	bt_mem_free(writer->piece);
@@ -117,7 +117,7 @@ bool bt_async_writer_flush(struct bt_async_writer *writer)
 	while (bt_load_acquire(&writer->taken_n) < writer->put_n) {
 		uint32_t key = bt_eventcount_prepare(&writer->taken);
 
-		bt_eventcount_wake(&writer->nap);
+		bt_eventcount_wake(&writer->sleep);
 		if (bt_load_acquire(&writer->taken_n) < writer->put_n) {
 			bt_eventcount_wait(&writer->taken, key, BT_EVENTCOUNT_FOREVER);
 		}

@@ -37,8 +37,7 @@ static void register_once(void)
 	pthread_once(&once, register_membarrier);
 }
 
-/* A light half that ran before the choice was made was a full fence, which pairs with either heavy half.
- */
+/* A light half that ran before the choice was made was a full fence, which pairs with either heavy half. */
 void bt_fence_heavy(void)
 {
 	register_once();

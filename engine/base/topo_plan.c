@@ -12,15 +12,15 @@
 #define CPU_MAX 65535
 
 /* A CPU that may be assigned. */
-struct seat {
+struct candidate {
 	const struct bt_topo_cpu *cpu;
-	uint32_t sibling_ix;   /* index among its core's seats */
-	uint32_t node_seats_n; /* cores with seats on its memory node */
+	uint32_t sibling_ix;	   /* index among its core's candidates */
+	uint32_t node_candidate_n; /* cores with candidates on its memory node */
 };
 
-struct seats {
-	struct seat *seats; /* in the order of assignment */
-	uint32_t seat_n, core_n;
+struct candidates {
+	struct candidate *candidates; /* in the order of assignment */
+	uint32_t candidate_n, core_n;
 };
 
 /* How many threads of each kind there will be. */
@@ -160,12 +160,12 @@ static int descending(uint32_t a, uint32_t b)
  * most. */
 static int in_order_of_giving(const void *left, const void *right)
 {
-	const struct seat *a = left, *b = right;
+	const struct candidate *a = left, *b = right;
 	const struct bt_topo_cpu *p = a->cpu, *q = b->cpu;
 	const int orders[] = {
 		descending(b->sibling_ix, a->sibling_ix),
 		descending(p->kind, q->kind),
-		descending(a->node_seats_n, b->node_seats_n),
+		descending(a->node_candidate_n, b->node_candidate_n),
 		descending(q->numa_ix, p->numa_ix),
 		descending(q->core_ix, p->core_ix),
 		descending(q->cpu, p->cpu),
@@ -179,35 +179,35 @@ static int in_order_of_giving(const void *left, const void *right)
 	return 0;
 }
 
-/* Takes the chosen CPUs (by index in the table, which is ordered by core) as seats. */
-static void take_seats(const struct bt_topo *topo, const uint8_t *chosen, struct seats *out)
+/* Takes the chosen CPUs (by index in the table, which is ordered by core) as candidates. */
+static void take_candidates(const struct bt_topo *topo, const uint8_t *chosen, struct candidates *out)
 {
 	uint32_t n;
 	const struct bt_topo_cpu *cpus = bt_topo_cpus(topo, &n);
 	uint32_t *node_cores_n = bt_mem_zalloc(bt_topo_machine(topo).numa_n, sizeof(*node_cores_n));
 
-	*out = (struct seats){.seats = bt_mem_zalloc(n, sizeof(*out->seats))};
+	*out = (struct candidates){.candidates = bt_mem_zalloc(n, sizeof(*out->candidates))};
 	for (uint32_t i = 0; i < n; i++) {
-		struct seat *last = out->seat_n ? &out->seats[out->seat_n - 1] : NULL;
+		struct candidate *last = out->candidate_n ? &out->candidates[out->candidate_n - 1] : NULL;
 
 		if (!chosen[i]) {
 			continue;
 		}
 		bool is_sibling = last && last->cpu->core_ix == cpus[i].core_ix;
-		out->seats[out->seat_n++] =
-			(struct seat){.cpu = &cpus[i], .sibling_ix = is_sibling ? last->sibling_ix + 1 : 0};
+		out->candidates[out->candidate_n++] = (struct candidate){
+			.cpu = &cpus[i], .sibling_ix = is_sibling ? last->sibling_ix + 1 : 0};
 		out->core_n += !is_sibling;
 		node_cores_n[cpus[i].numa_ix] += !is_sibling;
 	}
-	for (uint32_t i = 0; i < out->seat_n; i++) {
-		out->seats[i].node_seats_n = node_cores_n[out->seats[i].cpu->numa_ix];
+	for (uint32_t i = 0; i < out->candidate_n; i++) {
+		out->candidates[i].node_candidate_n = node_cores_n[out->candidates[i].cpu->numa_ix];
 	}
-	qsort(out->seats, out->seat_n, sizeof(*out->seats), in_order_of_giving);
+	qsort(out->candidates, out->candidate_n, sizeof(*out->candidates), in_order_of_giving);
 	bt_mem_free(node_cores_n);
 }
 
-static enum bt_status find_seats(
-	const struct bt_topo *topo, const char *list, struct seats *out_seats, struct bt_buf *out_why)
+static enum bt_status find_candidates(const struct bt_topo *topo, const char *list,
+	struct candidates *out_candidates, struct bt_buf *out_why)
 {
 	uint32_t n;
 	const struct bt_topo_cpu *cpus = bt_topo_cpus(topo, &n);
@@ -222,7 +222,7 @@ static enum bt_status find_seats(
 		}
 	}
 	if (status == BT_OK) {
-		take_seats(topo, chosen, out_seats);
+		take_candidates(topo, chosen, out_candidates);
 	}
 	bt_mem_free(chosen);
 	return status;
@@ -258,19 +258,19 @@ static struct counts choose_counts(const struct bt_topo_request *request, uint32
 	return counts;
 }
 
-static void sit(
-	struct bt_topo_plan *plan, enum bt_topo_role role, uint32_t ix, const struct seat *seat, bool may_pin)
+static void sit(struct bt_topo_plan *plan, enum bt_topo_role role, uint32_t ix,
+	const struct candidate *candidate, bool may_pin)
 {
 	struct bt_topo_place *place = &plan->places[plan->place_n++];
 	struct bt_buf name = {0};
 
 	*place = (struct bt_topo_place){
-		.role = role, .ix = ix, .has_cpu = seat != NULL, .is_pinned = seat && may_pin};
-	if (seat) {
-		place->cpu = seat->cpu->cpu;
-		place->core_ix = seat->cpu->core_ix;
-		place->numa_ix = seat->cpu->numa_ix;
-		place->kind = seat->cpu->kind;
+		.role = role, .ix = ix, .has_cpu = candidate != NULL, .is_pinned = candidate && may_pin};
+	if (candidate) {
+		place->cpu = candidate->cpu->cpu;
+		place->core_ix = candidate->cpu->core_ix;
+		place->numa_ix = candidate->cpu->numa_ix;
+		place->kind = candidate->cpu->kind;
 	}
 	bt_buf_text(&name, role_name(role));
 	if (role == BT_ROLE_WORKER || (role == BT_ROLE_INGESTION && plan->ingestion_n > 1) ||
@@ -283,17 +283,19 @@ static void sit(
 }
 
 /* Assigns the remaining CPUs to the other threads in turn; the scheduling thread's sibling comes last. */
-static void sit_around(struct bt_topo_plan *plan, const struct seats *seats, bool may_pin)
+static void place_others(struct bt_topo_plan *plan, const struct candidates *candidates, bool may_pin)
 {
 	uint32_t wanted_n = 1 + plan->ingestion_n + plan->binder_n, left_n = 0, apart_n = 0;
-	const struct seat **left = bt_mem_zalloc(seats->seat_n, sizeof(const struct seat *));
+	const struct candidate **left =
+		bt_mem_zalloc(candidates->candidate_n, sizeof(const struct candidate *));
 
 	for (int with_siblings = 0; with_siblings < 2; with_siblings++) {
-		for (uint32_t i = plan->worker_n; i < seats->seat_n; i++) {
-			bool is_sibling = seats->seats[i].cpu->core_ix == seats->seats[0].cpu->core_ix;
+		for (uint32_t i = plan->worker_n; i < candidates->candidate_n; i++) {
+			bool is_sibling = candidates->candidates[i].cpu->core_ix ==
+					  candidates->candidates[0].cpu->core_ix;
 
 			if (is_sibling == (with_siblings == 1)) {
-				left[left_n++] = &seats->seats[i];
+				left[left_n++] = &candidates->candidates[i];
 				apart_n += !is_sibling;
 			}
 		}
@@ -310,22 +312,23 @@ static void sit_around(struct bt_topo_plan *plan, const struct seats *seats, boo
 	bt_mem_free(left);
 }
 
-static void warn(struct bt_topo_plan *plan, const struct seats *seats, const struct bt_topo_machine *machine)
+static void warn(
+	struct bt_topo_plan *plan, const struct candidates *candidates, const struct bt_topo_machine *machine)
 {
 	struct bt_buf *out = &plan->warnings;
 
 	if (machine->is_simulated) {
 		bt_buf_text(out, "the machine is simulated: nothing is pinned\n");
 	}
-	if (plan->worker_n > seats->seat_n) {
+	if (plan->worker_n > candidates->candidate_n) {
 		bt_buf_printf(out,
 			"%u workers on %u CPUs: those beyond them float and slow the others down\n",
-			plan->worker_n, seats->seat_n);
-	} else if (plan->worker_n > seats->core_n) {
+			plan->worker_n, candidates->candidate_n);
+	} else if (plan->worker_n > candidates->core_n) {
 		bt_buf_printf(out, "%u workers on %u cores: SMT siblings share a core\n", plan->worker_n,
-			seats->core_n);
+			candidates->core_n);
 	}
-	if (!plan->is_inline && plan->worker_n >= seats->seat_n) {
+	if (!plan->is_inline && plan->worker_n >= candidates->candidate_n) {
 		bt_buf_text(out, "no CPU is left for publisher, ingestion and binders: they float\n");
 	}
 	if (machine->quota_n && plan->worker_n > machine->quota_n) {
@@ -361,18 +364,18 @@ enum bt_status bt_topo_plan(const struct bt_topo *topo, const struct bt_topo_req
 	struct bt_topo_plan *out_plan, struct bt_buf *out_why)
 {
 	struct bt_topo_machine machine = bt_topo_machine(topo);
-	struct seats seats;
+	struct candidates candidates;
 	enum bt_status status = check_requested_threads(request, out_why);
 
 	if (status == BT_OK) {
-		status = find_seats(topo, request->cpus, &seats, out_why);
+		status = find_candidates(topo, request->cpus, &candidates, out_why);
 	}
 	if (status != BT_OK) {
 		return status;
 	}
 	machine.quota_n = request->quota_n ? request->quota_n : machine.quota_n;
-	bool is_granted_less = machine.quota_n && machine.quota_n < seats.core_n;
-	struct counts counts = choose_counts(request, is_granted_less ? machine.quota_n : seats.core_n);
+	bool is_granted_less = machine.quota_n && machine.quota_n < candidates.core_n;
+	struct counts counts = choose_counts(request, is_granted_less ? machine.quota_n : candidates.core_n);
 	*out_plan = (struct bt_topo_plan){
 		.is_inline = counts.is_inline,
 		.worker_n = counts.worker_n,
@@ -384,14 +387,14 @@ enum bt_status bt_topo_plan(const struct bt_topo *topo, const struct bt_topo_req
 	};
 	for (uint32_t i = 0; i < counts.worker_n; i++) {
 		sit(out_plan, i ? BT_ROLE_WORKER : BT_ROLE_SCHEDULING, i,
-			i < seats.seat_n && !counts.is_inline ? &seats.seats[i] : NULL,
+			i < candidates.candidate_n && !counts.is_inline ? &candidates.candidates[i] : NULL,
 			!machine.is_simulated);
 	}
 	if (!counts.is_inline) {
-		sit_around(out_plan, &seats, !machine.is_simulated);
+		place_others(out_plan, &candidates, !machine.is_simulated);
 	}
-	warn(out_plan, &seats, &machine);
-	bt_mem_free(seats.seats);
+	warn(out_plan, &candidates, &machine);
+	bt_mem_free(candidates.candidates);
 	return BT_OK;
 }
 

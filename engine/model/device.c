@@ -482,8 +482,7 @@ static void keep_conditions(struct bt_name_refs *held, struct bt_arena *arena,
 {
 	uint32_t n = 0;
 
-	/* A device without conditions gets one without a type, to differ from one without a status.
-	 */
+	/* A device without conditions gets one without a type, to differ from one without a status. */
 	for (uint32_t i = 0; i < object->device_n; i++) {
 		n += object->devices[i].condition_n + 1;
 	}

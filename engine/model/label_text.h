@@ -8,7 +8,6 @@
 
 #include "engine/base/str.h"
 
-/* The faults of a label key or label value: up to 4 string literals. Returns their number.
- */
+/* The faults of a label key or label value: up to 4 string literals. Returns their number. */
 uint32_t bt_label_key_faults(struct bt_str name, struct bt_str out_texts[4]);
 uint32_t bt_label_value_faults(struct bt_str value, struct bt_str out_texts[4]);

@@ -127,8 +127,7 @@ static bool split(struct bt_str text, struct parts *parts)
 		parts->fraction = (struct bt_str){start, (size_t)(p - start)};
 	}
 	parts->digits = digits;
-	/* An empty whole part counts as one digit. Lengths are capped at the limit.
-	 */
+	/* An empty whole part counts as one digit. Lengths are capped at the limit. */
 	size_t digit_n = (parts->whole.len ? parts->whole.len : 1) + parts->fraction.len;
 	parts->digit_n = digit_n > AMOUNT_DIGITS ? AMOUNT_DIGITS + 1 : (uint32_t)digit_n;
 	parts->number = (struct bt_str){text.ptr, (size_t)(p - text.ptr)};

@@ -20,7 +20,7 @@
 #define BT_RELEASE_TEXT(minor)	  BT_RELEASE_TEXT_OF(minor)
 #define BT_RELEASE_DEFAULT_TEXT	  BT_RELEASE_TEXT(BT_RELEASE_DEFAULT)
 /* The release of journals without one: they predate support for a second release. */
-#define BT_RELEASE_UNSAID_TEXT BT_RELEASE_TEXT(36)
+#define BT_RELEASE_UNRECORDED_TEXT BT_RELEASE_TEXT(36)
 
 /* The newest release, and the one before it. */
 #define BT_RELEASE_NEWEST   37
@@ -95,7 +95,7 @@ enum bt_rule {
 	 * AggregateContainerRequests, component-helpers, resource/helpers.go. */
 	BT_RULE_RESIZE_SUMS_BY_STATE,
 	/* Preemption that finds a node reports that. Source: Evaluator.Preempt, framework/preemption. */
-	BT_RULE_PREEMPTION_TELLS_SUCCESS,
+	BT_RULE_PREEMPTION_REPORTS_SUCCESS,
 	/* Bugs of the device search. Of two alternatives of mode All the second one uses the devices found
 	 * for the first; after its first device any alternative continues with the first one; a device that
 	 * is rejected for a taint or a constraint, and a released shared one, keep the counters that they
@@ -136,7 +136,7 @@ enum bt_rule {
 	BT_RULE_GROUPS_HIDE_SLICES,
 	/* A claim with devices that skip node operations is usable where the node declares
 	 * DRAOptionalNodeOperations, whatever the gate of that name. Source: Filter, dynamicresources.go. */
-	BT_RULE_SKIPPED_OPERATIONS_ASK_NODES,
+	BT_RULE_SKIPPED_OPERATIONS_NEED_NODE_FEATURE,
 	/* Selectors read lists as attributes, whatever the gate DRAListTypeAttributes; lists have includes(),
 	 * at first only for as many values as an attribute may have. Source: cel/compile.go, as above. */
 	BT_RULE_SELECTORS_READ_LISTS,
@@ -167,7 +167,7 @@ enum bt_rule {
 	BT_RULE_RESIZES_MAY_PREEMPT,
 	/* The flush of leftover unschedulable pods runs PreEnqueue for gated ones, too, and restarts their
 	 * timeout. Source: flushUnschedulableEntitiesLeftover, scheduling_queue.go. */
-	BT_RULE_FLUSH_ASKS_GATES,
+	BT_RULE_FLUSH_RUNS_PRE_ENQUEUE,
 	/* Hints of InterPodAffinity check whether a pod matches any required anti-affinity term, not all of
 	 * them. Source: isSchedulableAfterAssignedPodChange, interpodaffinity/plugin.go. */
 	BT_RULE_ANTI_AFFINITY_HINTS_TAKE_ANY_TERM,
@@ -187,7 +187,7 @@ enum bt_rule {
 	/* A refusal or failed binding clears the nomination that the pod's status had when its cycle began. A
 	 * later one stays: from other writers, or, with NominatedNodeNameForExpectation, from the binding
 	 * cycle when PreBind does work. Source: handleSchedulingFailure, bindingCycle. */
-	BT_RULE_CYCLE_CLEARS_WHAT_IT_KNEW,
+	BT_RULE_CYCLE_CLEARS_KNOWN_NOMINATION,
 	/* InterPodAffinity's hints consider other pods' terms on the waiting pod, too: its labels change, or
 	 * a pod whose anti-affinity it matches is deleted. Source: as above. */
 	BT_RULE_AFFINITY_HINTS_LOOK_BOTH_WAYS,

@@ -255,8 +255,7 @@ static const struct bt_container_status_object *status_in(
 	return found;
 }
 
-/* Of several with the name upstream uses the last one, with BT_RULE_RESIZE_SUMS_BY_STATE the first.
- */
+/* Of several with the name upstream uses the last one, with BT_RULE_RESIZE_SUMS_BY_STATE the first. */
 static const struct bt_container_status_object *find_status(const struct adder *adder, struct bt_str name)
 {
 	const struct bt_pod_object *pod = adder->pod;

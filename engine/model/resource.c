@@ -40,7 +40,7 @@ bool bt_resource_is_scalar(struct bt_str name)
 }
 
 /* atomic: relaxed */
-static _Atomic uint32_t crowd;
+static _Atomic uint32_t prefill_n;
 
 static void add_nobodys(struct bt_dictionary *dictionary)
 {
@@ -66,15 +66,15 @@ struct bt_dictionary *bt_dictionary_create(void)
 	}
 	bt_store_relaxed(&dictionary->resources.n, BT_FIRST_SCALAR);
 	bt_lock_init(&dictionary->resources.lock);
-	for (uint32_t n = bt_load_relaxed(&crowd); (uint32_t)bt_resource_count(dictionary) < n;) {
+	for (uint32_t n = bt_load_relaxed(&prefill_n); (uint32_t)bt_resource_count(dictionary) < n;) {
 		add_nobodys(dictionary);
 	}
 	return dictionary;
 }
 
-void bt_resource_crowd(uint32_t n)
+void bt_resource_prefill(uint32_t n)
 {
-	bt_store_relaxed(&crowd, n);
+	bt_store_relaxed(&prefill_n, n);
 }
 
 /* ---- texts ---- */

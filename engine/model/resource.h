@@ -103,7 +103,7 @@ bool bt_resource_add_all(
 	struct bt_dictionary *dictionary, const struct bt_str *names, uint32_t n, uint32_t max);
 
 /* For tests: dictionaries created from now on have their first n slots taken. */
-void bt_resource_crowd(uint32_t n);
+void bt_resource_prefill(uint32_t n);
 
 /* The slot of a known name, or -1. */
 int bt_resource_find(const struct bt_dictionary *dictionary, struct bt_str name);

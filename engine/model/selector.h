@@ -30,8 +30,7 @@ struct bt_selector {
 	bool nothing;
 };
 
-/* A requirement on metadata.name (the only node field that selectors support), or on an unsupported field.
- */
+/* A requirement on metadata.name (the only node field that selectors support), or on an unsupported field. */
 struct bt_field_requirement {
 	uint32_t value;
 	bool is_name, negated;
@@ -41,7 +40,7 @@ struct bt_node_term {
 	struct bt_selector labels;
 	const struct bt_field_requirement *fields;
 	uint32_t field_n;
-	bool invalid; /* invalid: matches nothing */
+	bool invalid; /* matches nothing */
 };
 
 /* At least one term must match. A selector without terms matches nothing. */

@@ -115,8 +115,7 @@ struct bt_signature {
 	/* The pod is assumed with node_claims, which its object does not show: its signature before, which
 	 * stays as long as this one. NULL otherwise. */
 	const struct bt_signature *assumed_of;
-	/* Why the pod is known only in part, and not scheduled; NULL: it is complete.
-	 */
+	/* Why the pod is known only in part, and not scheduled; NULL: it is complete. */
 	const char *incomplete;
 	/* The name of the PodGroup that it belongs to, or BT_NAME_NONE. Where pods name Workloads it spells
 	 * the Workload's name, its group's and the replica's: "workload/group/replica". */

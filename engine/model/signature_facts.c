@@ -97,8 +97,7 @@ uint32_t bt_signature_list_extended(const struct bt_dictionary *dictionary,
 
 /* ---- features ---- */
 
-/* The features that upstream knows, by name. Those without a bit affect pod updates, not scheduling.
- */
+/* The features that upstream knows, by name. Those without a bit affect pod updates, not scheduling. */
 static const struct {
 	struct bt_str name;
 	uint32_t bit;

@@ -15,10 +15,10 @@
 #include "engine/score/gather.h"
 #include "plugins/resource_ranges.h"
 
-#define BLOCK	     BT_GATHER_NODES /* a word of the bitmaps */
-#define CALM_ENOUGH  16		     /* consecutive updates */
-#define STABLE_SHARE BT_COLUMN_STABLE_SHARE
-#define DENSE	     24 /* stale nodes of a word from which on evaluating all 64 is cheaper */
+#define BLOCK	      BT_GATHER_NODES /* a word of the bitmaps */
+#define STABLE_ENOUGH 16	      /* consecutive updates */
+#define STABLE_SHARE  BT_COLUMN_STABLE_SHARE
+#define DENSE	      24 /* stale nodes of a word from which on evaluating all 64 is cheaper */
 #define FOLLOW_SHARE                                                                                         \
 	4 /* a journal that lists at most 1/FOLLOW_SHARE of the nodes is followed entry by entry */
 #define ALL_SLOTS UINT64_MAX
@@ -134,8 +134,8 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t sta
 		return BT_CATCH_UP_ALL;
 	}
 	/* An index saves a scan and costs a move per change. */
-	return stable_rounds >= CALM_ENOUGH && behind <= slot_n / STABLE_SHARE ? BT_CATCH_UP_AND_INDEX
-									       : BT_CATCH_UP_JOURNAL;
+	return stable_rounds >= STABLE_ENOUGH && behind <= slot_n / STABLE_SHARE ? BT_CATCH_UP_AND_INDEX
+										 : BT_CATCH_UP_JOURNAL;
 }
 
 /* Called through a pointer: inlining it slows the rest of a placement down. */

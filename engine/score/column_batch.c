@@ -26,7 +26,7 @@ void bt_column_batch_leave(struct bt_column *column)
 	column_batch->ready_at = 0;
 }
 
-static void dissolve(struct bt_column_batch *column_batch)
+static void leave_all(struct bt_column_batch *column_batch)
 {
 	while (column_batch->n) {
 		bt_column_batch_leave(column_batch->columns[column_batch->n - 1]);
@@ -152,7 +152,7 @@ bool bt_column_batch_follow(struct bt_column_batch *column_batch, const struct b
 
 	BT_INVARIANT(column_batch->n > 0 && column_batch->at <= end);
 	if (end - column_batch->at > stable || end - column_batch->at > usage->journal_mask) {
-		dissolve(column_batch);
+		leave_all(column_batch);
 		return false;
 	}
 	column_batch->slot_n = column_batch->slot_n < slot_n ? slot_n : column_batch->slot_n;

@@ -35,8 +35,7 @@ static inline void bt_column_put(
 	}
 }
 
-/* The number of slots that the column can follow: all, except slots that are added while nodes are frozen.
- */
+/* The number of slots that the column can follow: all, except slots that are added while nodes are frozen. */
 static inline uint32_t bt_column_slots(const struct bt_column *column, const struct bt_view *view)
 {
 	uint32_t slot_n = view->snapshot->slot_n;

@@ -203,20 +203,20 @@ void bt_evaluation_refuse_again(
 
 void bt_evaluation_refuse_unknown(struct bt_evaluation *e, struct bt_str name, struct bt_str reason)
 {
-	struct bt_hook_unknown *stranger = NULL;
+	struct bt_hook_unknown *unknown = NULL;
 
 	for (size_t i = 0; i < e->hook_unknown_n; i++) {
 		if (bt_str_is(name, e->hook_text.ptr + e->hook_unknowns[i].name)) {
-			stranger = &e->hook_unknowns[i];
+			unknown = &e->hook_unknowns[i];
 		}
 	}
-	if (!stranger) {
+	if (!unknown) {
 		e->hook_unknowns = bt_mem_grow(
 			e->hook_unknowns, e->hook_unknown_n, &e->hook_unknown_cap, sizeof(*e->hook_unknowns));
-		stranger = &e->hook_unknowns[e->hook_unknown_n++];
-		stranger->name = add_hook_text(e, name);
+		unknown = &e->hook_unknowns[e->hook_unknown_n++];
+		unknown->name = add_hook_text(e, name);
 	}
-	stranger->text = add_hook_text(e, reason);
+	unknown->text = add_hook_text(e, reason);
 }
 
 void bt_evaluation_fail(struct bt_evaluation *e, struct bt_str error)

@@ -202,7 +202,7 @@ static int64_t split_equals(struct bt_victim *v, int64_t from, int64_t to, int64
 }
 
 /* Swaps a few pairs that are out of order. Returns whether the range is sorted then. */
-static bool mend(struct bt_victim *v, int64_t from, int64_t to)
+static bool insert_few(struct bt_victim *v, int64_t from, int64_t to)
 {
 	int64_t i = from + 1;
 
@@ -260,7 +260,7 @@ static void sort_range(struct bt_victim *v, int64_t from, int64_t to, int limit)
 			pattern = INCREASING;
 		}
 		BT_INVARIANT(pivot >= from && pivot < to);
-		if (balanced && was_split && pattern == INCREASING && mend(v, from, to)) {
+		if (balanced && was_split && pattern == INCREASING && insert_few(v, from, to)) {
 			return;
 		}
 		if (from > 0 && !before(v, from - 1, pivot)) {

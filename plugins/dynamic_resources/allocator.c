@@ -133,7 +133,7 @@ static struct bt_str allocator_text_of(const struct allocator_search *s, uint32_
 	return bt_intern_str(s->view->snapshot->dictionary->intern, name);
 }
 
-static bool obeys(const struct allocator_search *s, enum bt_rule rule)
+static bool has_rule(const struct allocator_search *s, enum bt_rule rule)
 {
 	return bt_release_has(s->store->features.release, rule);
 }
@@ -186,7 +186,7 @@ static void add_place(const struct allocator_search *s, const struct allocator_p
 static void blame_selector(const struct allocator_search *s, uint32_t ix, const struct allocator_place *at,
 	bool compiling, struct bt_str why)
 {
-	bool named = !compiling && obeys(s, BT_RULE_SELECTOR_ERRORS_NAME_DEVICES);
+	bool named = !compiling && has_rule(s, BT_RULE_SELECTOR_ERRORS_NAME_DEVICES);
 
 	bt_buf_printf(s->error, ": selector #%u", ix);
 	if (named) {
@@ -287,7 +287,7 @@ static bool shareable(const struct allocator_search *s, const struct bt_device *
 
 static struct bt_capacity_rounding rounding(const struct allocator_search *s)
 {
-	return (struct bt_capacity_rounding){.as_step = !obeys(s, BT_RULE_ROUNDED_CAPACITY_IS_BINARY),
+	return (struct bt_capacity_rounding){.as_step = !has_rule(s, BT_RULE_ROUNDED_CAPACITY_IS_BINARY),
 		.fractional = s->store->features.fractional_ranges};
 }
 
@@ -348,7 +348,7 @@ static bool capacity_fails(struct allocator_search *s, uint32_t claim, const str
 	struct bt_buf why = {0};
 	bool fails = false;
 
-	if (!s->store->features.consumable_capacity || obeys(s, BT_RULE_ODD_CAPACITY_COUNTS) ||
+	if (!s->store->features.consumable_capacity || has_rule(s, BT_RULE_ODD_CAPACITY_COUNTS) ||
 		bt_capacity_unknown(requested->subrequest, device)) {
 		return false;
 	}
@@ -378,8 +378,8 @@ static bool capacity_fails(struct allocator_search *s, uint32_t claim, const str
 static bool shared_already(const struct allocator_search *s, const struct bt_device *device)
 {
 	const struct bt_device_use *use = &s->store->uses[device->use_ix];
-	bool shared =
-		use->consumes || (use->share_n && !obeys(s, BT_RULE_SHARES_WITHOUT_CAPACITY_ARE_FORGOTTEN));
+	bool shared = use->consumes ||
+		      (use->share_n && !has_rule(s, BT_RULE_SHARES_WITHOUT_CAPACITY_ARE_FORGOTTEN));
 
 	for (uint32_t i = 0; i < s->picked_n && !shared; i++) {
 		shared = s->picked[i].at.device->use_ix == device->use_ix;
@@ -420,7 +420,7 @@ static bool occupied(const struct allocator_search *s, const struct requested *r
 
 static bool takes_counters(const struct allocator_search *s, const struct bt_device_use *use)
 {
-	if (obeys(s, BT_RULE_SHARES_TAKE_NO_COUNTERS)) {
+	if (has_rule(s, BT_RULE_SHARES_TAKE_NO_COUNTERS)) {
 		return use->allocated || use->pending_n;
 	}
 	return use->allocated || use->pending_n || use->share_n || use->consumes;
@@ -463,7 +463,7 @@ static void take_allocated(
 static struct bt_pool_counters *counters_of(struct allocator_search *s, const struct bt_device_pool *pool)
 {
 	struct bt_pool_counters **bucket = &s->request->cycle->counters[pool->pool % 64];
-	uint32_t driver = obeys(s, BT_RULE_POOLS_OF_ONE_NAME_SHARE_COUNTERS) ? BT_NAME_NONE : pool->driver;
+	uint32_t driver = has_rule(s, BT_RULE_POOLS_OF_ONE_NAME_SHARE_COUNTERS) ? BT_NAME_NONE : pool->driver;
 
 	for (struct bt_pool_counters *at = *bucket; at; at = at->next) {
 		if (at->pool == pool->pool && at->driver == driver) {
@@ -542,43 +542,43 @@ static const struct bt_counter_groups *groups_of(const struct bt_device *device,
 /* The intersection of the groups of a counter set's devices, limited to the groups that a device needs: one
  * bit for each of the first 64. Source: compatibilityGroupIntersection,
  * structured/internal/experimental/compatibility_groups.go, v1.37.2. */
-struct company {
+struct shared_groups {
 	const struct bt_counter_groups *wanted;
 	uint64_t common; /* of wanted */
 	bool any, bare;
 };
 
-static void join(struct company *company, const struct bt_device *device)
+static void intersect(struct shared_groups *shared_groups, const struct bt_device *device)
 {
-	const struct bt_counter_groups *groups = groups_of(device, company->wanted->set);
+	const struct bt_counter_groups *groups = groups_of(device, shared_groups->wanted->set);
 	uint64_t has = 0;
 
 	if (!groups) {
 		return;
 	}
-	if (!company->any) {
-		company->any = true;
-		company->bare = groups->n == 0;
-	} else if (company->bare || groups->n == 0) {
+	if (!shared_groups->any) {
+		shared_groups->any = true;
+		shared_groups->bare = groups->n == 0;
+	} else if (shared_groups->bare || groups->n == 0) {
 		return;
 	}
 	for (uint32_t i = 0; i < groups->n; i++) {
-		for (uint32_t j = 0; j < company->wanted->n; j++) {
-			has |= groups->names[i] == company->wanted->names[j] ? 1ull << (j % 64) : 0;
+		for (uint32_t j = 0; j < shared_groups->wanted->n; j++) {
+			has |= groups->names[i] == shared_groups->wanted->names[j] ? 1ull << (j % 64) : 0;
 		}
 	}
-	company->common &= has;
+	shared_groups->common &= has;
 }
 
-static void join_allocated(
-	const struct allocator_search *s, struct company *company, const uint32_t *slices, uint32_t n)
+static void intersect_allocated(const struct allocator_search *s, struct shared_groups *shared_groups,
+	const uint32_t *slices, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_resource_slice *slice = &s->store->slices[slices[i]];
 
 		for (uint32_t j = 0; j < slice->device_n; j++) {
 			if (takes_counters(s, &s->store->uses[slice->devices[j].use_ix])) {
-				join(company, &slice->devices[j]);
+				intersect(shared_groups, &slice->devices[j]);
 			}
 		}
 	}
@@ -591,17 +591,18 @@ static bool groups_fit(const struct allocator_search *s, const struct allocator_
 
 	for (uint32_t i = 0; s->store->features.compatibility_groups && i < at->device->group_n && fits;
 		i++) {
-		struct company company = {.wanted = &at->device->groups[i], .common = UINT64_MAX};
+		struct shared_groups shared_groups = {.wanted = &at->device->groups[i], .common = UINT64_MAX};
 
-		join_allocated(s, &company, at->pool->slices, at->pool->slice_n);
-		join_allocated(s, &company, at->pool->others, at->pool->other_n);
+		intersect_allocated(s, &shared_groups, at->pool->slices, at->pool->slice_n);
+		intersect_allocated(s, &shared_groups, at->pool->others, at->pool->other_n);
 		for (uint32_t j = 0; j < s->picked_n; j++) {
 			if (s->picked[j].counted && s->picked[j].at.pool == at->pool) {
-				join(&company, s->picked[j].at.device);
+				intersect(&shared_groups, s->picked[j].at.device);
 			}
 		}
-		fits = !company.any ||
-		       (company.wanted->n == 0 ? company.bare : !company.bare && company.common != 0);
+		fits = !shared_groups.any ||
+		       (shared_groups.wanted->n == 0 ? shared_groups.bare
+						     : !shared_groups.bare && shared_groups.common != 0);
 	}
 	return fits;
 }
@@ -770,7 +771,7 @@ static bool differ(
 static bool add_distinct(const struct allocator_search *s, struct constraint *constraint, uint32_t request,
 	const struct bt_attribute *attribute)
 {
-	bool alone = obeys(s, BT_RULE_DISTINCT_REMEMBERS_A_DEVICE_A_REQUEST);
+	bool alone = has_rule(s, BT_RULE_DISTINCT_REMEMBERS_A_DEVICE_A_REQUEST);
 	uint32_t at = constraint->seen_n;
 
 	if (s->store->features.lists_match && !has_values(attribute)) {
@@ -892,7 +893,8 @@ static void put_back(struct allocator_search *s, uint32_t claim, const struct re
 		s->store->marks[at->device->use_ix]--;
 	}
 	remove_constraints(state, requested, s->request->claims[claim].constraint_n);
-	if (undo.counters && !(obeys(s, BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS) && shareable(s, at->device))) {
+	if (undo.counters &&
+		!(has_rule(s, BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS) && shareable(s, at->device))) {
 		consume(counters_of(s, at->pool), at->device, -1);
 	}
 }
@@ -957,7 +959,7 @@ static enum allocator_found pick(struct allocator_search *s, uint32_t claim,
 	}
 	if (found != FOUND) {
 		remove_constraints(state, requested, added);
-		if (undo.counters && !obeys(s, BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS)) {
+		if (undo.counters && !has_rule(s, BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS)) {
 			consume(counters_of(s, at->pool), device, -1);
 		}
 		return found;
@@ -1145,7 +1147,8 @@ static enum allocator_found go_on(struct allocator_search *s, struct position at
 	const struct requested *requested = requested_at(s, &at);
 
 	at.device++;
-	if (requested->subrequest->mode == BT_ALLOCATE_ALL && obeys(s, BT_RULE_ALL_RESTARTS_ALTERNATIVES)) {
+	if (requested->subrequest->mode == BT_ALLOCATE_ALL &&
+		has_rule(s, BT_RULE_ALL_RESTARTS_ALTERNATIVES)) {
 		at.alternative = 0;
 	}
 	enum allocator_found found = search_from(s, at, next);
@@ -1209,7 +1212,7 @@ static enum allocator_found search_device(
 
 			for (; j < slice->device_n; j++) {
 				const struct allocator_place place = {pool, slice, &slice->devices[j]};
-				bool again = obeys(s, BT_RULE_REQUEST_REPEATS_DEVICES) &&
+				bool again = has_rule(s, BT_RULE_REQUEST_REPEATS_DEVICES) &&
 					     shareable(s, place.device);
 				bool go_on;
 				enum allocator_found found = try_device(
@@ -1283,7 +1286,7 @@ static enum allocator_found search_from(struct allocator_search *s, struct posit
 static enum allocator_found add_all(struct allocator_search *s, uint32_t claim, struct requested *requested,
 	const struct bt_device_pool *pool)
 {
-	bool full = !obeys(s, BT_RULE_ALL_LEAVES_OUT_WHAT_IS_FULL);
+	bool full = !has_rule(s, BT_RULE_ALL_LEAVES_OUT_WHAT_IS_FULL);
 
 	for (uint32_t i = 0; i < pool->slice_n; i++) {
 		const struct bt_resource_slice *slice = &s->store->slices[pool->slices[i]];
@@ -1344,7 +1347,7 @@ static enum allocator_found check_requested(
 	const struct bt_device_subrequest *subrequest = requested->subrequest;
 
 	if (subrequest->derived_n && !s->store->features.derived_attributes &&
-		obeys(s, BT_RULE_DERIVED_ATTRIBUTES_FAIL)) {
+		has_rule(s, BT_RULE_DERIVED_ATTRIBUTES_FAIL)) {
 		blame_request(s, claim, requested->name);
 		bt_buf_text(
 			s->error, ": cannot handle request with derived attributes, the feature is disabled");
@@ -1456,7 +1459,7 @@ static enum allocator_found add_requested(
  * Source: Allocate, v1.35.4. */
 static uint8_t *share_found(const struct allocator_search *s, const struct bt_device_request *request)
 {
-	return obeys(s, BT_RULE_ALL_RESTARTS_ALTERNATIVES) && request->alternative_n > 1 &&
+	return has_rule(s, BT_RULE_ALL_RESTARTS_ALTERNATIVES) && request->alternative_n > 1 &&
 			       request->alternatives[0].mode == BT_ALLOCATE_ALL &&
 			       request->alternatives[1].mode == BT_ALLOCATE_ALL
 		       ? bt_arena_zalloc(s->arena, s->store->use_n)
@@ -1546,7 +1549,7 @@ static enum allocator_found add_claim(struct allocator_search *s, uint32_t claim
 		if (add_request(s, claim, i, &one) == FAILED) {
 			return FAILED;
 		}
-		if (one > RESULTS_MAX - least && obeys(s, BT_RULE_REQUESTS_ARE_COUNTED_ONE_BY_ONE)) {
+		if (one > RESULTS_MAX - least && has_rule(s, BT_RULE_REQUESTS_ARE_COUNTED_ONE_BY_ONE)) {
 			blame_request(s, claim, wanted->requests[i].name);
 			bt_buf_printf(s->error,
 				": adding %lld devices exceeds the claim limit of %d, with %lld already "
@@ -1592,7 +1595,7 @@ enum bt_allocation_outcome bt_allocate(const struct bt_allocation_request *reque
 		.error = out_error,
 	};
 	BT_REQUIRE_HOT(request->node_ix < request->view->snapshot->slot_n && request->cycle);
-	if (obeys(&s, BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS)) {
+	if (has_rule(&s, BT_RULE_REFUSED_DEVICES_KEEP_COUNTERS)) {
 		reset_counters(request->cycle);
 	}
 	for (uint32_t i = 0; i < request->claim_n; i++) {

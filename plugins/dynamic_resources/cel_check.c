@@ -50,7 +50,7 @@ static const char *cel_check_text_of(struct checker *checker, const struct bt_ce
 static void mismatch(struct checker *checker, const struct bt_cel_node *node,
 	const struct bt_cel_type *expected, const struct bt_cel_type *found)
 {
-	bt_cel_complain(checker->compiler, node->at, "expected type '%s' but found '%s'",
+	bt_cel_diagnose(checker->compiler, node->at, "expected type '%s' but found '%s'",
 		cel_check_text_of(checker, expected), cel_check_text_of(checker, found));
 }
 
@@ -99,7 +99,7 @@ static const struct bt_cel_type *check_ident(struct checker *checker, struct bt_
 		node->value = (struct bt_cel_value){.kind = BT_CEL_K_TYPE, .type = type};
 		return one_of(checker, BT_CEL_K_TYPE, type, NULL);
 	}
-	bt_cel_complain(checker->compiler, node->at, "undeclared reference to '%.*s' (in container '')",
+	bt_cel_diagnose(checker->compiler, node->at, "undeclared reference to '%.*s' (in container '')",
 		BT_STR_ARG(node->name));
 	return basic(BT_CEL_K_ERROR);
 }
@@ -119,7 +119,7 @@ static const struct bt_cel_type *device_field(struct checker *checker, uint32_t 
 		checker->compiler->features & BT_CEL_CONSUMABLE_CAPACITY) {
 		return basic(BT_CEL_K_BOOL);
 	}
-	bt_cel_complain(checker->compiler, at, "undefined field '%.*s'", BT_STR_ARG(field));
+	bt_cel_diagnose(checker->compiler, at, "undefined field '%.*s'", BT_STR_ARG(field));
 	return basic(BT_CEL_K_ERROR);
 }
 
@@ -143,7 +143,7 @@ static const struct bt_cel_type *check_field(
 		break;
 	case BT_CEL_K_QUANTITY:
 	case BT_CEL_K_SEMVER:
-		bt_cel_complain(checker->compiler, at, "unexpected failed resolution of '%s'",
+		bt_cel_diagnose(checker->compiler, at, "unexpected failed resolution of '%s'",
 			cel_check_text_of(checker, type));
 		result = basic(BT_CEL_K_ERROR);
 		break;
@@ -155,7 +155,7 @@ static const struct bt_cel_type *check_field(
 	case BT_CEL_K_ERROR:
 		break;
 	default:
-		bt_cel_complain(checker->compiler, at, "type '%s' does not support field selection",
+		bt_cel_diagnose(checker->compiler, at, "type '%s' does not support field selection",
 			cel_check_text_of(checker, type));
 	}
 	return optional ? one_of(checker, BT_CEL_K_OPTIONAL, result, NULL) : result;
@@ -204,7 +204,7 @@ static void no_overload(struct checker *checker, struct bt_cel_node *node,
 		bt_buf_char(&text, '(');
 	}
 	bt_buf_text(&text, node->member && node->arg_n == 1 ? ".()" : ")");
-	bt_cel_complain(checker->compiler, node->at, "found no matching overload for '%s' applied to '%.*s'",
+	bt_cel_diagnose(checker->compiler, node->at, "found no matching overload for '%s' applied to '%.*s'",
 		name, (int)text.len, text.ptr);
 	bt_buf_fini(&text);
 }
@@ -302,10 +302,10 @@ static const struct bt_cel_type *check_call(struct checker *checker, struct bt_c
 	}
 	if (!node->overloads) {
 		if (bt_cel_unsupported(node->name)) {
-			bt_cel_complain(compiler, node->at, "function '%.*s' is not supported",
+			bt_cel_diagnose(compiler, node->at, "function '%.*s' is not supported",
 				BT_STR_ARG(node->name));
 		} else {
-			bt_cel_complain(compiler, node->at,
+			bt_cel_diagnose(compiler, node->at,
 				"undeclared reference to '%.*s' (in container '')", BT_STR_ARG(node->name));
 		}
 		return basic(BT_CEL_K_ERROR);
@@ -384,7 +384,7 @@ static const struct bt_cel_type *variable_type(
 		fits(checker, basic(BT_CEL_K_DYN), type);
 		return basic(BT_CEL_K_DYN);
 	default:
-		bt_cel_complain(checker->compiler, range->at,
+		bt_cel_diagnose(checker->compiler, range->at,
 			"expression of type '%s' cannot be range of a comprehension (must be list, map, or "
 			"dynamic)",
 			cel_check_text_of(checker, type));
@@ -501,7 +501,7 @@ static void check_pattern(struct checker *checker, const struct bt_cel_node *nod
 	size_t left_bytes = SIZE_MAX;
 	struct bt_re2 *re2 = bt_cel_regex_compile(pattern->value.text, &left_bytes, &why);
 	if (!re2) {
-		bt_cel_complain(checker->compiler, pattern->at, "invalid matches argument");
+		bt_cel_diagnose(checker->compiler, pattern->at, "invalid matches argument");
 	}
 	bt_re2_destroy(re2);
 	bt_buf_fini(&why);

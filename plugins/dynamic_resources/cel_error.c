@@ -11,7 +11,7 @@
 
 #define ERRORS_MAX 100 /* more are only counted */
 
-void bt_cel_complain(struct bt_cel_compiler *compiler, uint32_t at, const char *format, ...)
+void bt_cel_diagnose(struct bt_cel_compiler *compiler, uint32_t at, const char *format, ...)
 {
 	struct bt_buf text = {0};
 	va_list args;

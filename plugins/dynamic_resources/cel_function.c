@@ -151,8 +151,7 @@ static const struct bt_cel_overload overloads[] = {
 	MEMBER("last", "OA:LA", bt_cel_last, ONE),
 	/* strings */
 	MEMBER("charAt", "s:si", bt_cel_char_at, ONE),
-	/* Overloads for lists come first, in the order in which upstream loads its libraries.
-	 */
+	/* Overloads for lists come first, in the order in which upstream loads its libraries. */
 	MEMBER("indexOf", "i:LAA", bt_cel_list_index_of, BT_CEL_COST_ELEMENTS),
 	MEMBER("indexOf", "i:ss", bt_cel_index_of, BT_CEL_COST_ELEMENTS),
 	MEMBER("indexOf", "i:ssi", bt_cel_index_of, BT_CEL_COST_ELEMENTS),

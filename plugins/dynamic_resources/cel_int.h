@@ -196,7 +196,7 @@ static inline enum bt_cel_kind bt_cel_attribute_kind_of(const struct bt_cel_comp
 
 /* ---- errors of compiling (cel_error.c) ---- */
 #define BT_CEL_NOWHERE UINT32_MAX /* position of an error about the whole expression */
-void bt_cel_complain(struct bt_cel_compiler *compiler, uint32_t at, const char *format, ...) BT_PRINTF(3, 4);
+void bt_cel_diagnose(struct bt_cel_compiler *compiler, uint32_t at, const char *format, ...) BT_PRINTF(3, 4);
 /* Writes the errors sorted by position, each with its line and a mark below it. */
 void bt_cel_show_errors(struct bt_cel_compiler *compiler, struct bt_buf *out);
 

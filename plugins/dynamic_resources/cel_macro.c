@@ -110,7 +110,7 @@ static struct bt_cel_node *make_bind(
 static struct bt_cel_node *cel_macro_refuse(
 	const struct macro *macro, const struct bt_cel_node *node, const char *why)
 {
-	bt_cel_complain(macro->compiler, node->at, "%s", why);
+	bt_cel_diagnose(macro->compiler, node->at, "%s", why);
 	return NULL;
 }
 
@@ -289,7 +289,7 @@ static bool check_variables(const struct macro *macro, const char *otherwise)
 		}
 	}
 	if (macro->variable_n == 2 && bt_str_eq(macro->args[0]->name, macro->args[1]->name)) {
-		bt_cel_complain(macro->compiler, macro->args[1]->at, "duplicate variable name: %.*s",
+		bt_cel_diagnose(macro->compiler, macro->args[1]->at, "duplicate variable name: %.*s",
 			BT_STR_ARG(macro->args[1]->name));
 		return false;
 	}

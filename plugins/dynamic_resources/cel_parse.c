@@ -84,7 +84,7 @@ static void next(struct parser *parser)
 	do {
 		parser->token = bt_cel_lex(&parser->lexer);
 		if (parser->token.kind == BT_CEL_BAD) {
-			bt_cel_complain(parser->compiler, parser->token.at,
+			bt_cel_diagnose(parser->compiler, parser->token.at,
 				"Syntax error: token recognition error at: '%.*s'",
 				BT_STR_ARG(parser->token.text));
 		}
@@ -108,7 +108,7 @@ static bool accept(struct parser *parser, const char *text)
 
 static struct bt_cel_node *wrong(struct parser *parser, const char *expected)
 {
-	bt_cel_complain(parser->compiler, parser->token.at,
+	bt_cel_diagnose(parser->compiler, parser->token.at,
 		"Syntax error: mismatched input '%.*s' expecting %s", BT_STR_ARG(parser->token.text),
 		expected);
 	return NULL;
@@ -120,10 +120,10 @@ static bool expect(struct parser *parser, const char *text)
 		return true;
 	}
 	if (parser->token.kind == BT_CEL_END) {
-		bt_cel_complain(
+		bt_cel_diagnose(
 			parser->compiler, parser->token.at, "Syntax error: missing '%s' at '<EOF>'", text);
 	} else {
-		bt_cel_complain(parser->compiler, parser->token.at,
+		bt_cel_diagnose(parser->compiler, parser->token.at,
 			"Syntax error: extraneous input '%.*s' expecting '%s'",
 			BT_STR_ARG(parser->token.text), text);
 	}
@@ -137,7 +137,7 @@ static bool open_rule(struct parser *parser, uint32_t *rule_n, uint32_t n)
 	if (*rule_n <= DEPTH_MAX) {
 		return true;
 	}
-	bt_cel_complain(
+	bt_cel_diagnose(
 		parser->compiler, BT_CEL_NOWHERE, "expression recursion limit exceeded: %d", DEPTH_MAX);
 	return false;
 }
@@ -157,7 +157,7 @@ static struct bt_cel_node *measure(struct parser *parser, struct bt_cel_node *no
 	if (node->height <= DEPTH_MAX) {
 		return node;
 	}
-	bt_cel_complain(parser->compiler, BT_CEL_NOWHERE, "max recursion depth exceeded");
+	bt_cel_diagnose(parser->compiler, BT_CEL_NOWHERE, "max recursion depth exceeded");
 	return NULL;
 }
 
@@ -222,7 +222,7 @@ static struct bt_cel_node *parse_number(struct parser *parser, bool negative, ui
 	bool fine = kind == BT_CEL_FLOAT ? read_float(parser->token.text, negative, &node->value)
 					 : read_integer(parser->token.text, negative, &node->value);
 	if (!fine) {
-		bt_cel_complain(parser->compiler, node->at, "invalid %s literal", what);
+		bt_cel_diagnose(parser->compiler, node->at, "invalid %s literal", what);
 		return NULL;
 	}
 	next(parser);
@@ -237,7 +237,7 @@ static struct bt_cel_node *parse_text(struct parser *parser)
 		bt_cel_unquote(parser->compiler->arena, parser->token.text, bytes, &node->value.text);
 
 	if (error) {
-		bt_cel_complain(parser->compiler, node->at, "%s", error);
+		bt_cel_diagnose(parser->compiler, node->at, "%s", error);
 		return NULL;
 	}
 	next(parser);
@@ -382,7 +382,7 @@ static struct bt_cel_node *parse_name(struct parser *parser)
 		return wrong(parser, "IDENTIFIER");
 	}
 	if (is_reserved(token.text)) {
-		bt_cel_complain(parser->compiler, at, "reserved identifier: %.*s", BT_STR_ARG(token.text));
+		bt_cel_diagnose(parser->compiler, at, "reserved identifier: %.*s", BT_STR_ARG(token.text));
 		return NULL;
 	}
 	next(parser);
@@ -438,7 +438,7 @@ static struct bt_cel_node *parse_field(struct parser *parser, struct bt_cel_node
 	struct bt_cel_token token = parser->token;
 
 	if (token.kind == BT_CEL_QUOTED_NAME) {
-		bt_cel_complain(parser->compiler, token.at, "unsupported syntax: '`'");
+		bt_cel_diagnose(parser->compiler, token.at, "unsupported syntax: '`'");
 		return NULL;
 	}
 	if (token.kind != BT_CEL_NAME) {
@@ -614,7 +614,7 @@ struct bt_cel_node *bt_cel_parse(struct bt_cel_compiler *compiler)
 	next(&parser);
 	struct bt_cel_node *root = parse_expression(&parser);
 	if (root && parser.token.kind != BT_CEL_END) {
-		bt_cel_complain(compiler, parser.token.at,
+		bt_cel_diagnose(compiler, parser.token.at,
 			"Syntax error: extraneous input '%.*s' expecting <EOF>",
 			BT_STR_ARG(parser.token.text));
 	}

@@ -106,17 +106,17 @@ static struct owner owner_of(
 }
 
 /* Why a pod cannot use a claim that it names. */
-enum dynamic_resources_trouble { NO_TROUBLE = 0, NOT_CREATED, UNSUPPORTED, MISSING, DELETING, FOREIGN };
+enum dynamic_resources_failure { NO_FAILURE = 0, NOT_CREATED, UNSUPPORTED, MISSING, DELETING, FOREIGN };
 
-/* The claim that a pod names. NULL and NO_TROUBLE: the pod needs none. Source:
+/* The claim that a pod names. NULL and NO_FAILURE: the pod needs none. Source:
  * foreachPodResourceClaim, v1.36.3. */
-static enum dynamic_resources_trouble look_up(const struct bt_view *view, const struct owner *owner,
+static enum dynamic_resources_failure look_up(const struct bt_view *view, const struct owner *owner,
 	const struct bt_pod_claim *named, const struct bt_resource_claim **out_claim)
 {
 	*out_claim = NULL;
 	switch (named->kind) {
 	case BT_POD_CLAIM_NONE:
-		return NO_TROUBLE;
+		return NO_FAILURE;
 	case BT_POD_CLAIM_NOT_CREATED:
 		return NOT_CREATED;
 	case BT_POD_CLAIM_UNSUPPORTED:
@@ -136,7 +136,7 @@ static enum dynamic_resources_trouble look_up(const struct bt_view *view, const 
 	}
 	bool owned = named->kind == BT_POD_CLAIM_NAMED || claim->owner_uid == owner->uid ||
 		     (owner->pod_group != BT_NAME_NONE && claim->owner_group == owner->pod_group);
-	return owned ? NO_TROUBLE : FOREIGN;
+	return owned ? NO_FAILURE : FOREIGN;
 }
 
 /* The claim that a pod names, if the pod may use it; else NULL and the reason. */
@@ -149,7 +149,7 @@ static const struct bt_resource_claim *find_claim(const struct bt_view *view, co
 	const struct bt_resource_claim *claim;
 
 	switch (look_up(view, owner, named, &claim)) {
-	case NO_TROUBLE:
+	case NO_FAILURE:
 		break;
 	case NOT_CREATED:
 		*out_why = bt_keep_text(view, "pod \"%.*s/%.*s\": ResourceClaim not created yet",
@@ -276,7 +276,7 @@ static const char *list_claims(struct dynamic_resources_term *term, const struct
 		term->held[term->held_n] = hold(view, signature, find_special(view->devices));
 		term->held[term->held_n++].special = true;
 	}
-	why = why ? why : bt_group_claims_trouble(view, signature);
+	why = why ? why : bt_group_claims_failure(view, signature);
 	BT_INVARIANT(term->held_n <= signature->claim_n + 1 && term->user_n <= term->held_n);
 	return why;
 }
@@ -504,7 +504,8 @@ static bool elsewhere(const struct bt_view *view, const struct bt_resource_claim
 	if (is_out_of_reach(view, &claim->allocation, node)) {
 		return true;
 	}
-	return bt_release_has(view->devices->features.release, BT_RULE_SKIPPED_OPERATIONS_ASK_NODES) &&
+	return bt_release_has(
+		       view->devices->features.release, BT_RULE_SKIPPED_OPERATIONS_NEED_NODE_FEATURE) &&
 	       skips_operations(&claim->allocation) &&
 	       !(node->features & BT_FEATURE_DRA_OPTIONAL_NODE_OPERATIONS);
 }
@@ -1123,7 +1124,7 @@ static bool has_claims(
 	for (uint32_t i = 0; i < signature->claim_n; i++) {
 		const struct bt_resource_claim *claim;
 
-		if (look_up(view, &owner, &signature->claims[i], &claim) != NO_TROUBLE) {
+		if (look_up(view, &owner, &signature->claims[i], &claim) != NO_FAILURE) {
 			return false;
 		}
 		*out_uses |= claim && claim->uid == uid;
@@ -1186,7 +1187,7 @@ static bool pre_bind(const struct bt_pod_env *env, const struct bt_device_choice
 	struct bt_buf *out_why)
 {
 	for (uint32_t i = 0; i < choice_n; i++) {
-		if (choices[i].shared || choices[i].lapsed) {
+		if (choices[i].shared || choices[i].withdrawn) {
 			bt_buf_printf(out_why, "claim %s got allocated elsewhere in the meantime",
 				claim_name(env->view, &env->view->devices->claims[choices[i].claim_ix]));
 			return true;

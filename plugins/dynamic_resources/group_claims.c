@@ -40,7 +40,7 @@ static const struct bt_group_claim *unsupported_before(
 	return NULL;
 }
 
-const char *bt_group_claims_trouble(const struct bt_view *view, const struct bt_signature *signature)
+const char *bt_group_claims_failure(const struct bt_view *view, const struct bt_signature *signature)
 {
 	const struct bt_claiming_group *group = bt_device_store_group(view->devices, signature);
 	struct bt_buf text = {.len = 0};

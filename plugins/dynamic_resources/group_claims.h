@@ -12,7 +12,7 @@ bool bt_group_claims_concern(const struct bt_view *view, const struct bt_signatu
 
 /* Why the consumers of a pod's claims cannot be determined, as a kept text (bt_keep_text); NULL: they can.
  * Source: podResourceClaimBindings. */
-const char *bt_group_claims_trouble(const struct bt_view *view, const struct bt_signature *signature);
+const char *bt_group_claims_failure(const struct bt_view *view, const struct bt_signature *signature);
 
 /* bt_plugin_group_unreserve_fn: the first claim of the pod's group that is allocated and reserved for the
  * group or the pod. Without one, *out_release and out_text stay unchanged. Source:

@@ -31,8 +31,8 @@ struct inter_pod_affinity_term {
 	bool resolved;
 	uint64_t namespace_version;
 	bool matches_itself; /* the pod satisfies its own required affinity terms */
-	const struct bt_existing_affinity_term *const *concerning;
-	uint32_t concerning_n;
+	const struct bt_existing_affinity_term *const *matching;
+	uint32_t matching_n;
 };
 
 static struct own_term *own_terms(const struct bt_compile_env *env, const struct bt_pod_term_list *list,
@@ -194,9 +194,9 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	bool filter = term->affinity_n || term->anti_affinity_n, score = term->preferred_n > 0;
 
 	resolve(term, counting);
-	term->concerning = counting->concerning(counting->context, term->signature, &term->concerning_n);
-	for (uint32_t i = 0; i < term->concerning_n; i++) {
-		const struct bt_existing_affinity_term *existing = term->concerning[i];
+	term->matching = counting->matching(counting->context, term->signature, &term->matching_n);
+	for (uint32_t i = 0; i < term->matching_n; i++) {
+		const struct bt_existing_affinity_term *existing = term->matching[i];
 
 		/* Only pods with the term on nodes with its topology key keep Filter from being skipped. */
 		filter |= existing->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY &&
@@ -205,7 +205,7 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	}
 	*out_filter_skip = !filter;
 	*out_score_skip = !score || (term->settings->ignore_preferred && !term->has_preferred);
-	BT_INVARIANT(term->resolved && (term->concerning_n == 0 || term->concerning));
+	BT_INVARIANT(term->resolved && (term->matching_n == 0 || term->matching));
 }
 
 static bool bound(const void *opaque)
@@ -235,8 +235,8 @@ static uint32_t node_keys(const void *opaque, struct bt_equivalence_key *out_key
 			bt_domain_counts_key(term->preferred[i].domain_counts, BT_EQUIVALENCE_KEY_SUM),
 			out_keys, n, cap);
 	}
-	for (uint32_t i = 0; i < term->concerning_n; i++) {
-		const struct bt_existing_affinity_term *existing = term->concerning[i];
+	for (uint32_t i = 0; i < term->matching_n; i++) {
+		const struct bt_existing_affinity_term *existing = term->matching[i];
 		bool refuses = existing->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY;
 
 		if (refuses || existing_weight(term, existing)) {
@@ -323,9 +323,9 @@ static void inter_pod_affinity_filter(
 	for (uint32_t t = 0; t < term->anti_affinity_n; t++) {
 		keep_apart(term->anti_affinity[t].domain_counts, first, n, pass);
 	}
-	for (uint32_t t = 0; t < term->concerning_n; t++) {
-		if (term->concerning[t]->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY) {
-			keep_apart(term->concerning[t]->domain_counts, first, n, pass);
+	for (uint32_t t = 0; t < term->matching_n; t++) {
+		if (term->matching[t]->kind == BT_EXISTING_AFFINITY_TERM_ANTI_AFFINITY) {
+			keep_apart(term->matching[t]->domain_counts, first, n, pass);
 		}
 	}
 }
@@ -371,8 +371,8 @@ static void inter_pod_affinity_score(
 	for (uint32_t t = 0; t < term->preferred_n; t++) {
 		add_weighted(term->preferred[t].domain_counts, term->preferred[t].weight, first, n, raw);
 	}
-	for (uint32_t t = 0; t < term->concerning_n; t++) {
-		add_weighted(term->concerning[t]->domain_counts, existing_weight(term, term->concerning[t]),
+	for (uint32_t t = 0; t < term->matching_n; t++) {
+		add_weighted(term->matching[t]->domain_counts, existing_weight(term, term->matching[t]),
 			first, n, raw);
 	}
 }

@@ -293,7 +293,7 @@ static const char *const reasons[] = {
 
 /* ---- queueing hints ---- */
 
-enum node_affinity_answer { NO = 0, YES, CANNOT_SAY };
+enum node_affinity_answer { NO = 0, YES, UNDECIDED };
 
 /* A term that cannot be parsed makes the answer an error, unless another one matches. */
 static enum node_affinity_answer own_matches(const struct bt_hint_env *env, const struct bt_node_facts *node)
@@ -312,7 +312,7 @@ static enum node_affinity_answer own_matches(const struct bt_hint_env *env, cons
 	for (uint32_t i = 0; i < signature->required.term_n; i++) {
 		invalid |= signature->required.terms[i].invalid;
 	}
-	return invalid ? CANNOT_SAY : NO;
+	return invalid ? UNDECIDED : NO;
 }
 
 /* As upstream, addedAffinity is not checked against the old node. */

@@ -14,7 +14,7 @@ enum node_volume_limits_reason_kind {
 };
 
 /* Why the pod's own volumes cannot be counted. */
-struct node_volume_limits_trouble {
+struct node_volume_limits_fault {
 	const char *text; /* NULL: they can be counted */
 	bool missing;	  /* a claim is missing: the node is refused; otherwise Filter fails */
 };
@@ -30,7 +30,7 @@ struct node_volume_limits_term {
 	enum bt_driver_demand demand;
 	struct node_volume_limits_wanted *wanted; /* each once; current, like the fields below */
 	uint32_t wanted_n;
-	struct node_volume_limits_trouble trouble[2]; /* on nodes without and with a CSINode */
+	struct node_volume_limits_fault fault[2]; /* on nodes without and with a CSINode */
 };
 
 static void node_volume_limits_compile(const void *settings, const struct bt_compile_env *env,
@@ -58,8 +58,8 @@ static void node_volume_limits_note(
 {
 	BT_INVARIANT(text);
 	for (int i = everywhere ? 0 : 1; i < 2; i++) {
-		if (!term->trouble[i].text) {
-			term->trouble[i] = (struct node_volume_limits_trouble){text, missing};
+		if (!term->fault[i].text) {
+			term->fault[i] = (struct node_volume_limits_fault){text, missing};
 		}
 	}
 }
@@ -119,8 +119,8 @@ static void add_claim(
 static void list_wanted(struct node_volume_limits_term *term, const struct bt_view *view)
 {
 	term->wanted_n = 0;
-	term->trouble[0] = term->trouble[1] = (struct node_volume_limits_trouble){0};
-	for (uint32_t i = 0; i < term->signature->volume_n && !term->trouble[0].text; i++) {
+	term->fault[0] = term->fault[1] = (struct node_volume_limits_fault){0};
+	for (uint32_t i = 0; i < term->signature->volume_n && !term->fault[0].text; i++) {
 		const struct bt_pod_volume *volume = &term->signature->volumes[i];
 
 		if (bt_volume_claims(volume->type)) {
@@ -241,16 +241,16 @@ static struct node_volume_limits_answer judge(
 	const struct bt_storage *storage = view->storage;
 	const struct bt_csi_node *csi_node =
 		bt_storage_csi_node(storage, view->snapshot->nodes[node_ix].name);
-	const struct node_volume_limits_trouble *trouble = &term->trouble[csi_node != NULL];
+	const struct node_volume_limits_fault *fault = &term->fault[csi_node != NULL];
 	uint32_t wanted_n = 0;
 
 	BT_REQUIRE_HOT(node_ix < view->snapshot->slot_n);
-	if (trouble->text) {
+	if (fault->text) {
 		struct bt_texts *texts = view->snapshot->dictionary->texts;
 
-		return (struct node_volume_limits_answer){.refused = trouble->missing,
-			.reason = {.kind = NO_CLAIM, .arg = bt_texts_keep(texts, bt_str(trouble->text))},
-			.error = trouble->missing ? NULL : trouble->text};
+		return (struct node_volume_limits_answer){.refused = fault->missing,
+			.reason = {.kind = NO_CLAIM, .arg = bt_texts_keep(texts, bt_str(fault->text))},
+			.error = fault->missing ? NULL : fault->text};
 	}
 	for (uint32_t i = 0; i < term->wanted_n; i++) {
 		const struct node_volume_limits_wanted *wanted = &term->wanted[i];

@@ -99,7 +99,7 @@ static bool same_tolerations(const struct bt_signature *a, const struct bt_signa
 						a->toleration_n * sizeof(*a->tolerations)) == 0);
 }
 
-static bool heeds_taints(const struct constraints *constraints)
+static bool honors_taints(const struct constraints *constraints)
 {
 	for (uint32_t i = 0; i < constraints->n; i++) {
 		if (is_hard(constraints, i) && constraints->items[i].honor_taints) {
@@ -121,7 +121,7 @@ static bool after_pod_change(const struct bt_hint_env *env, const struct bt_clus
 	if (constraints.invalid) {
 		return true; /* on an error upstream queues */
 	}
-	if (old && new && env->own && !same_tolerations(old, new) && heeds_taints(&constraints)) {
+	if (old && new && env->own && !same_tolerations(old, new) && honors_taints(&constraints)) {
 		return true;
 	}
 	for (uint32_t i = 0; i < constraints.n; i++) {

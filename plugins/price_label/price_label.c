@@ -65,7 +65,7 @@ static const struct bt_plugin_args args_info = {
 struct price_label_settings {
 	uint32_t label; /* a name */
 	int64_t max_price;
-	bool dearest, required;
+	bool highest, required;
 };
 
 static const void *price_label_make_settings(const struct bt_settings_env *env, const void *opaque)
@@ -76,7 +76,7 @@ static const void *price_label_make_settings(const struct bt_settings_env *env, 
 	*settings = (struct price_label_settings){
 		.label = bt_intern_add(env->dictionary->intern, args->label_name),
 		.max_price = args->max_price,
-		.dearest = bt_str_is(args->mode, "Dearest"),
+		.highest = bt_str_is(args->mode, "Dearest"),
 		.required = args->required};
 	return settings;
 }
@@ -146,7 +146,7 @@ static void price_label_score(
 		raw[i] = 0;
 		if (price_of(view, term->prices[first + i], &price)) {
 			price = price < max_price ? price : max_price;
-			price = term->settings->dearest ? price : max_price - price;
+			price = term->settings->highest ? price : max_price - price;
 			raw[i] = price * BT_MAX_NODE_SCORE / max_price;
 			BT_INVARIANT(raw[i] >= 0 && raw[i] <= BT_MAX_NODE_SCORE);
 		}

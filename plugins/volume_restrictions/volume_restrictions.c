@@ -11,8 +11,7 @@ enum volume_restrictions_reason_kind { DISK_CONFLICT = 0, ONE_POD_CONFLICT };
 struct volume_restrictions_term {
 	const struct bt_signature *signature;
 	bool has_disks; /* disks that may conflict */
-	/* In this cycle, by volume: is its claim ReadWriteOncePod? And how many of those another pod uses.
-	 */
+	/* In this cycle, by volume: is its claim ReadWriteOncePod? And how many of those another pod uses. */
 	bool *alone;
 	int64_t conflicts;
 };

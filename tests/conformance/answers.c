@@ -101,7 +101,7 @@ struct bt_str answers_next_line(struct bt_str *rest)
 	return line;
 }
 
-static void complain(void *context, const struct bt_diagnosis *diagnosis)
+static void diagnose(void *context, const struct bt_diagnosis *diagnosis)
 {
 	struct bt_buf text = {0};
 
@@ -113,7 +113,7 @@ static void complain(void *context, const struct bt_diagnosis *diagnosis)
 
 struct bt_input *answers_open(const char *path, struct bt_input_file *out)
 {
-	struct bt_input *input = bt_input_create(complain, NULL);
+	struct bt_input *input = bt_input_create(diagnose, NULL);
 
 	bt_input_add(input, path);
 	*out = (struct bt_input_file){0};

@@ -45,11 +45,11 @@ static unsigned check_file(const char *path, unsigned *line_n)
 			continue;
 		}
 		bt_intern_shuffle(0);
-		bt_resource_crowd(0);
+		bt_resource_prefill(0);
 		answer(bt_release_default(), line, &usual);
 		for (uint32_t seed = 1; seed <= SEEDS; seed++) {
 			bt_intern_shuffle(seed);
-			bt_resource_crowd(seed % 2 ? 0 : BT_FIRST_RARE - seed / 4);
+			bt_resource_prefill(seed % 2 ? 0 : BT_FIRST_RARE - seed / 4);
 			answer(bt_release_default(), line, &other);
 			if (!bt_str_eq(bt_buf_view(&usual), bt_buf_view(&other))) {
 				show(path, number, seed, bt_buf_view(&usual), bt_buf_view(&other));

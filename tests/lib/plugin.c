@@ -26,7 +26,7 @@ static enum berth_plugin_verdict filter(const struct berth_plugin_call *call,
 	if (!not_on || strcmp(not_on, call->host->node_name(node)) != 0) {
 		return BERTH_PLUGIN_SUCCESS;
 	}
-	call->host->say(why, "node(s) were not wanted");
+	call->host->add_reason(why, "node(s) were not wanted");
 	return BERTH_PLUGIN_UNSCHEDULABLE_AND_UNRESOLVABLE;
 }
 

@@ -90,7 +90,7 @@ static void forget(struct history *h)
 {
 	const uint32_t *ixs;
 
-	bt_ledger_let_go(h->cache->ledger);
+	bt_ledger_free_removed(h->cache->ledger);
 	uint32_t n = bt_signatures_retire(h->cache->signatures, topology_below(&h->source, 3), &ixs);
 	bt_counters_forget(h->cache->counters, ixs, n);
 	bt_snapshot_forget_columns(h->cache->snapshot);
@@ -279,7 +279,7 @@ static void check_concerning(struct history *h, const struct bt_signature *signa
 	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
 	uint32_t n;
 	const struct bt_existing_affinity_term *const *existing =
-		counting->concerning(counting->context, signature, &n);
+		counting->matching(counting->context, signature, &n);
 
 	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
 		int64_t static_score = 0;

@@ -132,7 +132,7 @@ static void enter_pod(struct history *h, const struct bt_delta *delta)
 
 	if (h->pod_n++ >= PODS) {
 		bt_ledger_remove(ledger, h->pods[at]);
-		bt_ledger_let_go(ledger);
+		bt_ledger_free_removed(ledger);
 		h->on[h->pod_nodes[at]]--;
 	}
 	assert_int_equal(bt_ledger_add(ledger, pod, &h->pods[at]), BT_OK);

@@ -69,9 +69,9 @@ static void release_claim(
 	}
 }
 
-void sim_crowd(const struct sim *sim, bool other)
+void sim_prefill(const struct sim *sim, bool other)
 {
-	bt_resource_crowd(((sim->seed >> 3) + other) & 1 ? BT_FIRST_RARE : 0);
+	bt_resource_prefill(((sim->seed >> 3) + other) & 1 ? BT_FIRST_RARE : 0);
 }
 
 struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool binds)
@@ -94,9 +94,9 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 		.keeps_none = sim->seed >> 1 & 1,
 		.moves_pods = true,
 	};
-	sim_crowd(sim, by_evaluation);
+	sim_prefill(sim, by_evaluation);
 	struct bt_engine *engine = bt_engine_create(sim_config(sim_groups_of(sim->seed)), &options, &errors);
-	bt_resource_crowd(0);
+	bt_resource_prefill(0);
 
 	bt_config_errors_fini(&errors);
 	if (engine) {

@@ -724,9 +724,9 @@ void sim_pipe_create(struct sim *sim)
 	limits->bindings = BINDINGS;
 	limits->events = 1;
 	limits->batch = 1 + (uint32_t)(sim->seed / 4 % 4);
-	sim_crowd(sim, false);
+	sim_prefill(sim, false);
 	sim->pipeline = bt_pipeline_create(sim_config(sim_groups_of(sim->seed)), &options, &errors);
-	bt_resource_crowd(0);
+	bt_resource_prefill(0);
 	bt_config_errors_fini(&errors);
 	sim->engines[0] = bt_pipeline_engine(sim->pipeline);
 	bt_engine_apply_object(sim->engines[0], sim_class_object(&sim->arena));

@@ -256,7 +256,7 @@ void sim_check_group(struct sim *sim, uint32_t slot, uint32_t before_n, uint32_t
 /* ---- direct.c ---- */
 /* Makes resources have columns or be rare in the next dictionary, by the seed. Of two engines, which must
  * decide the same, other gets the opposite. */
-void sim_crowd(const struct sim *sim, bool other);
+void sim_prefill(const struct sim *sim, bool other);
 
 /* Applies an object, or its deletion, to an engine. */
 enum bt_status sim_take(

@@ -168,8 +168,7 @@ static bool has_format(const struct bt_invocation *invocation)
 	return false;
 }
 
-/* Does a report go to standard output? If a log uses that, only when the report's format was given.
- */
+/* Does a report go to standard output? If a log uses that, only when the report's format was given. */
 static bool has_report(const struct bt_invocation *invocation)
 {
 	return invocation->command->reports && (has_format(invocation) || !bt_files_use_standard(invocation));

@@ -8,15 +8,14 @@
 #include "engine/base/atomic.h"
 #include "tools/cli/replace.h"
 
-/* C requires volatile for objects that a signal handler writes; threads do not synchronise through it.
- */
+/* C requires volatile for objects that a signal handler writes; threads do not synchronise through it. */
 volatile sig_atomic_t bt_interrupt = 0;
 
-static void (*_Atomic before_death)(void); /* atomic: read by the signal handler */
+static void (*_Atomic before_exit)(void); /* atomic: read by the signal handler */
 
 static void die(int signal_number)
 {
-	void (*restore)(void) = bt_load_relaxed(&before_death);
+	void (*restore)(void) = bt_load_relaxed(&before_exit);
 
 	if (restore) {
 		restore();
@@ -45,9 +44,9 @@ static void handle_unless_ignored(int signal_number, void (*handle)(int signal_n
 	}
 }
 
-void bt_interrupt_before_death(void (*restore)(void))
+void bt_interrupt_before_exit(void (*restore)(void))
 {
-	bt_store_relaxed(&before_death, restore);
+	bt_store_relaxed(&before_exit, restore);
 }
 
 void bt_interrupt_install(void)

@@ -17,7 +17,7 @@ void bt_interrupt_install(void);
 
 /* Sets a function that a second signal calls before it ends the program; NULL: none. Context: one thread;
  * restore runs in the signal handler. */
-void bt_interrupt_before_death(void (*restore)(void));
+void bt_interrupt_before_exit(void (*restore)(void));
 
 /* Has the user interrupted the program? Context: any thread; a plain load. */
 static inline bool bt_interrupt_pending(void)

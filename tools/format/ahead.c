@@ -13,7 +13,7 @@
 #define OWN_SLOTS  4u
 #define HELPER_MAX 15u
 #define BORDER_MAX 256u
-#define VAIN_N	   16u
+#define USELESS_N  16u
 
 /* The owner of a range's slot. */
 enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_READY };
@@ -268,9 +268,9 @@ void bt_ahead_release(struct bt_ahead *ahead)
 	pass(ahead);
 }
 
-bool bt_ahead_is_vain(const struct bt_ahead *ahead)
+bool bt_ahead_is_useless(const struct bt_ahead *ahead)
 {
-	return ahead->missed_n >= VAIN_N && ahead->missed_n > ahead->taken_n;
+	return ahead->missed_n >= USELESS_N && ahead->missed_n > ahead->taken_n;
 }
 
 /* ---- begin and end ---- */

@@ -51,4 +51,4 @@ const struct bt_ahead_range *bt_ahead_take(struct bt_ahead *ahead, size_t offset
 void bt_ahead_release(struct bt_ahead *ahead);
 
 /* Do guesses fail so often that reading ahead is slower? */
-bool bt_ahead_is_vain(const struct bt_ahead *ahead);
+bool bt_ahead_is_useless(const struct bt_ahead *ahead);

@@ -75,7 +75,7 @@ uint64_t bt_input_ignored(const struct bt_input *input)
 	return input->ignored_n;
 }
 
-static enum bt_status input_complain(struct bt_input *input, enum bt_status status, const char *name,
+static enum bt_status input_diagnose(struct bt_input *input, enum bt_status status, const char *name,
 	const char *message, const char *remedy)
 {
 	struct bt_diagnosis diagnosis = {
@@ -85,7 +85,7 @@ static enum bt_status input_complain(struct bt_input *input, enum bt_status stat
 	return status;
 }
 
-static enum bt_status complain_errno(struct bt_input *input, const char *name, const char *doing, int error)
+static enum bt_status report_errno(struct bt_input *input, const char *name, const char *doing, int error)
 {
 	char message[160];
 
@@ -144,20 +144,20 @@ static enum bt_status take_entry(struct bt_input *input, const char *folder, con
 
 	bt_buf_printf(&path, "%s%s%s", folder, bt_str_ends(bt_str(folder), "/") ? "" : "/", name);
 	if (lstat(path.ptr, &st) != 0) {
-		rc = complain_errno(input, path.ptr, "look at it", errno);
+		rc = report_errno(input, path.ptr, "look at it", errno);
 	} else if (S_ISDIR(st.st_mode)) {
 		rc = walk(input, path.ptr, depth + 1);
 	} else if (!bt_input_takes(name)) {
 		input->ignored_n++;
 	} else if (stat(path.ptr, &st) != 0) {
-		rc = complain_errno(input, path.ptr, "open it", errno);
+		rc = report_errno(input, path.ptr, "open it", errno);
 	} else if (S_ISDIR(st.st_mode)) {
 		input->ignored_n++; /* a link to a directory, which could form a cycle */
 	} else if (!S_ISREG(st.st_mode)) {
-		rc = input_complain(input, BT_IO, path.ptr, "it is a pipe, a socket or a device",
+		rc = input_diagnose(input, BT_IO, path.ptr, "it is a pipe, a socket or a device",
 			"name it by itself to have it read");
 	} else if (input->path_n >= BT_LIMIT_FILES) {
-		rc = input_complain(input, BT_RANGE, path.ptr, "more files than can be read in one run",
+		rc = input_diagnose(input, BT_RANGE, path.ptr, "more files than can be read in one run",
 			"put the objects into fewer files");
 	} else {
 		push_path(input, path.ptr);
@@ -177,12 +177,12 @@ static enum bt_status walk(struct bt_input *input, const char *path, uint32_t de
 	enum bt_status rc = BT_OK;
 
 	if (depth > BT_LIMIT_DIRECTORY_DEPTH) {
-		return input_complain(
+		return input_diagnose(
 			input, BT_DEPTH, path, "directories are nested too deeply", "name the inner one");
 	}
 	int n = scandir(path, &entries, NULL, by_bytes);
 	if (n < 0) {
-		return complain_errno(input, path, "read the directory", errno);
+		return report_errno(input, path, "read the directory", errno);
 	}
 	for (int i = 0; i < n; i++) {
 		const char *name = entries[i]->d_name;
@@ -207,7 +207,7 @@ enum bt_status bt_input_add(struct bt_input *input, const char *path)
 		return BT_OK;
 	}
 	if (stat(path, &st) != 0) {
-		return complain_errno(input, path, "open it", errno);
+		return report_errno(input, path, "open it", errno);
 	}
 	if (!S_ISDIR(st.st_mode)) {
 		push_path(input, path);
@@ -216,7 +216,7 @@ enum bt_status bt_input_add(struct bt_input *input, const char *path)
 	size_t before = input->path_n;
 	enum bt_status rc = walk(input, path, 0);
 	if (rc == BT_OK && input->path_n == before) {
-		return input_complain(input, BT_NOT_FOUND, path,
+		return input_diagnose(input, BT_NOT_FOUND, path,
 			"the directory holds no .json, .yaml or .yml file",
 			"name another directory, or the files themselves");
 	}
@@ -242,7 +242,7 @@ void bt_input_list(const char *folder, void (*found)(void *context, const char *
 
 static enum bt_status too_large(struct bt_input *input, const char *name)
 {
-	return input_complain(
+	return input_diagnose(
 		input, BT_RANGE, name, "the file is larger than 8 GiB", "split it into several files");
 }
 
@@ -257,7 +257,7 @@ static enum bt_status read_all(struct bt_input *input, int fd, const char *name)
 			continue;
 		}
 		if (n < 0) {
-			return complain_errno(input, name, "read it", errno);
+			return report_errno(input, name, "read it", errno);
 		}
 		if (n == 0) {
 			return BT_OK;
@@ -275,7 +275,7 @@ static enum bt_status load(struct bt_input *input, int fd, const char *name, str
 	struct stat st;
 
 	if (fstat(fd, &st) != 0) {
-		return complain_errno(input, name, "look at it", errno);
+		return report_errno(input, name, "look at it", errno);
 	}
 	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > BT_LIMIT_FILE_BYTES) {
 		return too_large(input, name);
@@ -309,13 +309,13 @@ size_t bt_input_unpacked_max(size_t packed_bytes, size_t raised)
 		       : BT_LIMIT_FILE_BYTES;
 }
 
-static enum bt_status complain_bomb(struct bt_input *input, const char *name, size_t unfolded)
+static enum bt_status report_bomb(struct bt_input *input, const char *name, size_t unfolded)
 {
 	char message[160];
 
 	snprintf(message, sizeof(message),
 		"the compressed file unfolds to more than is allowed, after %zu MiB", unfolded >> 20);
-	return input_complain(input, BT_RANGE, name, message,
+	return input_diagnose(input, BT_RANGE, name, message,
 		"if you trust it, unpack it yourself, or set " BT_LIMIT_UNPACKED_VARIABLE
 		" to its size, such as 4Gi");
 }
@@ -346,7 +346,7 @@ static enum bt_status unpack(struct bt_input *input, const char *name, struct bt
 		return BT_OK;
 	}
 	if (read_raised(&raised) != BT_OK) {
-		return input_complain(input, BT_INVALID, name, BT_LIMIT_UNPACKED_VARIABLE " is not a size",
+		return input_diagnose(input, BT_INVALID, name, BT_LIMIT_UNPACKED_VARIABLE " is not a size",
 			"write it like 4Gi or 4294967296");
 	}
 	enum bt_status rc = bt_unpack(packing, *text, raised, &input->unpacked);
@@ -355,11 +355,11 @@ static enum bt_status unpack(struct bt_input *input, const char *name, struct bt
 	case BT_OK:
 		return BT_OK;
 	case BT_TRUNCATED:
-		return input_complain(input, rc, name, "the compressed file is cut off", "copy it again");
+		return input_diagnose(input, rc, name, "the compressed file is cut off", "copy it again");
 	case BT_RANGE:
-		return complain_bomb(input, name, text->len);
+		return report_bomb(input, name, text->len);
 	default:
-		return input_complain(input, rc, name, "the compressed file is damaged", "copy it again");
+		return input_diagnose(input, rc, name, "the compressed file is damaged", "copy it again");
 	}
 }
 
@@ -381,7 +381,7 @@ static enum bt_status refuse_archive(struct bt_input *input, const char *name, s
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (kinds[i].at < text.len &&
 			bt_str_starts(bt_str_sub(text, kinds[i].at, text.len), kinds[i].bytes)) {
-			return input_complain(input, BT_INVALID, name, kinds[i].message,
+			return input_diagnose(input, BT_INVALID, name, kinds[i].message,
 				"unpack it and name its files or their folder; gzip and zstd are read as "
 				"they are");
 		}
@@ -408,7 +408,7 @@ static bool open_file(struct bt_input *input, const char *name, struct bt_input_
 	struct bt_str text = {0};
 
 	if (fd < 0) {
-		complain_errno(input, name, "open it", errno);
+		report_errno(input, name, "open it", errno);
 		return false;
 	}
 	enum bt_status rc = load(input, fd, name, &text);

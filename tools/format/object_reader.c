@@ -24,8 +24,7 @@ struct object_list {
 	uint32_t next_ix;
 };
 
-/* The position of line counting, so that errors in a large file do not count from its start each.
- */
+/* The position of line counting, so that errors in a large file do not count from its start each. */
 struct object_place {
 	size_t offset, line, line_start;
 };
@@ -819,7 +818,7 @@ static bool is_read_ahead(struct bt_object_reader *reader)
 	size_t offset = bt_json_offset(reader->json);
 	if (!reader->ahead) {
 		start_ahead(reader, offset);
-	} else if (bt_ahead_is_vain(reader->ahead)) {
+	} else if (bt_ahead_is_useless(reader->ahead)) {
 		stop_ahead(reader);
 		reader->helper_n = 0;
 	}

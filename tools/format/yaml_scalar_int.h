@@ -18,6 +18,5 @@ enum bt_scalar {
 	BT_SCALAR_NO_NUMBER /* infinite or NaN: not representable in JSON */
 };
 
-/* Resolves a plain scalar. Anything but a string is appended to out as JSON; as_key: in its form as a key.
- */
+/* Resolves a plain scalar. Anything but a string is appended to out as JSON; as_key: in its form as a key. */
 enum bt_scalar bt_scalar_resolve(struct bt_str text, bool as_key, struct bt_buf *out);

@@ -20,7 +20,7 @@ static uint32_t next_pause(const struct bt_batch *batch, bool shared)
 
 void bt_batch_fini(struct bt_batch *batch)
 {
-	bt_parallel_prepare_destroy(batch->warm);
+	bt_parallel_prepare_destroy(batch->prepare);
 	bt_mem_free(batch->ahead);
 }
 
@@ -28,8 +28,8 @@ void bt_batch_set_team(struct bt_batch *batch, struct bt_team *team, uint32_t ba
 {
 	bool shares = team && bt_team_size(team) > 1;
 
-	bt_parallel_prepare_destroy(batch->warm);
-	batch->warm = shares ? bt_parallel_prepare_create(team, always_share) : NULL;
+	bt_parallel_prepare_destroy(batch->prepare);
+	batch->prepare = shares ? bt_parallel_prepare_create(team, always_share) : NULL;
 	if (shares && !batch->ahead) {
 		batch->ahead = bt_mem_zalloc(batch_n, sizeof(*batch->ahead));
 	}
@@ -46,7 +46,7 @@ BT_NOINLINE void bt_batch_prepare(struct bt_batch *batch, const struct bt_cache 
 		return;
 	}
 	uint32_t n = bt_queue_peek(queue, batch->ahead, batch->batch_n);
-	bt_parallel_prepare_begin(batch->warm, &cache->view);
+	bt_parallel_prepare_begin(batch->prepare, &cache->view);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct bt_signature *signature =
 			bt_ledger_pod(cache->ledger, batch->ahead[i])->signature;
@@ -55,14 +55,15 @@ BT_NOINLINE void bt_batch_prepare(struct bt_batch *batch, const struct bt_cache 
 		struct bt_plan *plan = runtime ? bt_planner_find(runtime->planner, signature) : NULL;
 
 		if (plan) {
-			bt_parallel_prepare_add(batch->warm, plan);
+			bt_parallel_prepare_add(batch->prepare, plan);
 		}
 	}
-	batch->pause = next_pause(batch, bt_parallel_prepare_run(batch->warm));
+	batch->pause = next_pause(batch, bt_parallel_prepare_run(batch->prepare));
 	batch->left = (n > 0 ? n - 1 : 0) + batch->pause * batch->batch_n;
 }
 
 struct bt_parallel_prepare_counts bt_batch_counts(const struct bt_batch *batch)
 {
-	return batch->warm ? bt_parallel_prepare_counts(batch->warm) : (struct bt_parallel_prepare_counts){0};
+	return batch->prepare ? bt_parallel_prepare_counts(batch->prepare)
+			      : (struct bt_parallel_prepare_counts){0};
 }

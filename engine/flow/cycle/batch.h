@@ -12,12 +12,12 @@
 
 /* Zero-initialized: no workers. Private. */
 struct bt_batch {
-	struct bt_parallel_prepare *warm; /* NULL: no workers */
-	uint32_t *ahead;		  /* scratch for a batch */
-	uint32_t batch_n;		  /* pods of a batch */
-	bool always_share;		  /* prepare in parallel even where it is slower; for tests */
-	uint32_t left;			  /* pods until the next batch is prepared */
-	uint32_t pause;			  /* batches to skip, because the last ones had nothing to share */
+	struct bt_parallel_prepare *prepare; /* NULL: no workers */
+	uint32_t *ahead;		     /* scratch for a batch */
+	uint32_t batch_n;		     /* pods of a batch */
+	bool always_share;		     /* prepare in parallel even where it is slower; for tests */
+	uint32_t left;			     /* pods until the next batch is prepared */
+	uint32_t pause;			     /* batches to skip, because the last ones had nothing to share */
 };
 
 void bt_batch_fini(struct bt_batch *batch);
@@ -33,7 +33,7 @@ void bt_batch_prepare(struct bt_batch *batch, const struct bt_cache *cache,
 static inline void bt_batch_pop(struct bt_batch *batch, const struct bt_cache *cache,
 	const struct bt_profile_runtimes *runtimes, struct bt_queue *queue)
 {
-	if (batch->warm) {
+	if (batch->prepare) {
 		bt_batch_prepare(batch, cache, runtimes, queue);
 	}
 }

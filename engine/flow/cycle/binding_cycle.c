@@ -36,7 +36,7 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix, struct failure h
 		bt_reserved_forget(engine->cache, pod_ix);
 	}
 	if (!how.refused) {
-		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
+		bt_engine_requeue_for_pod(engine, BT_DELETE, &gone);
 	}
 	/* Upstream's binding cycles are concurrent: one of a group that fails at once still fails after the
 	 * group's cycle has requeued the other members. */
@@ -49,7 +49,7 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix, struct failure h
 	}
 	if (how.refused) {
 		/* Only now, so that it does not move the pod itself. */
-		bt_engine_wake_others(engine, &gone, pod_ix);
+		bt_engine_requeue_others(engine, &gone, pod_ix);
 	}
 }
 
@@ -183,13 +183,13 @@ static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct
 	const struct bt_device_store *store = engine->cache->view.devices;
 	uint32_t claim_ix;
 
-	for (uint32_t i = 0; bt_engine_listens(engine) && i < signature->claim_n; i++) {
+	for (uint32_t i = 0; bt_engine_may_requeue(engine) && i < signature->claim_n; i++) {
 		if (bt_map_get(&store->claim_ixs,
 			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &claim_ix) &&
 			!(store->claims[claim_ix].allocated &&
 				bt_device_store_reserved(store, &store->claims[claim_ix], signature,
 					bt_consumer_uid(pod->name, pod->uid)))) {
-			bt_engine_wake_for_claim(engine, claim_ix, BT_CHANGED_CLAIM_STATUS);
+			bt_engine_requeue_for_claim(engine, claim_ix, BT_CHANGED_CLAIM_STATUS);
 		}
 	}
 	bt_devices_keep(engine->cache->devices, pod_ix, signature, pod->name, pod->uid);
@@ -215,13 +215,13 @@ static void take_written(struct bt_engine *engine, uint32_t pod_ix, const struct
 		uint32_t claim_ix = bt_devices_written(engine->cache->devices, pod_ix, pod->signature,
 			pod->name, pod->uid, &answer->claims[i], &changes);
 
-		if (!bt_engine_listens(engine)) {
+		if (!bt_engine_may_requeue(engine)) {
 			continue;
 		}
 		if (claim_ix == BT_NO_CLAIM && !answer->claims[i].special) {
-			bt_engine_wake_for_devices(engine, pod->signature);
+			bt_engine_requeue_for_devices(engine, pod->signature);
 		} else if (changes) {
-			bt_engine_wake_for_claim(engine, claim_ix, changes);
+			bt_engine_requeue_for_claim(engine, claim_ix, changes);
 		}
 	}
 }
@@ -234,7 +234,7 @@ static void end_detached(struct bt_engine *engine, uint32_t pod_ix, const struct
 	if (answer->claim_n == 0 && pod->signature->claim_n && !pod->signature->extended_n) {
 		/* Its claims stay allocated until the source shows that they are free. */
 		keep_devices(engine, pod_ix, pod);
-		bt_engine_let_claims_go(engine, pod_ix);
+		bt_engine_unkeep_claims(engine, pod_ix);
 	}
 	bt_engine_revert_devices(engine, pod_ix);
 	bt_engine_remove_detached(engine, pod_ix);
@@ -258,10 +258,10 @@ static void end_bound(struct bt_engine *engine, uint32_t pod_ix, const struct bt
 	}
 	if (pod->state == BT_POD_ASSUMED) {
 		bt_ledger_confirm(engine->cache->ledger, pod_ix);
-		if (bt_engine_listens(engine)) {
+		if (bt_engine_may_requeue(engine)) {
 			const struct bt_cluster_event_pod shown = bt_engine_event_pod(engine, pod_ix);
 
-			bt_engine_wake_for_pod(engine, BT_ADD, &shown);
+			bt_engine_requeue_for_pod(engine, BT_ADD, &shown);
 		}
 	}
 }

@@ -21,7 +21,8 @@ static struct bt_queue *make_queue(struct bt_engine *engine, const struct bt_con
 		.max_backoff_ns =
 			engine->options.no_backoff ? 0 : backoff_ns(config->pod_max_backoff_s.value),
 		.max_unschedulable_ns = BT_QUEUE_MAX_UNSCHEDULABLE,
-		.flush_runs_pre_enqueue = bt_release_has(config->gates.release, BT_RULE_FLUSH_ASKS_GATES),
+		.flush_runs_pre_enqueue =
+			bt_release_has(config->gates.release, BT_RULE_FLUSH_RUNS_PRE_ENQUEUE),
 		.late_are_new = bt_release_has(config->gates.release, BT_RULE_POD_EVENTS_BY_KIND),
 		.pop_from_backoff = config->gates.on[BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q],
 		.hooks = bt_engine_hooks(engine),
@@ -297,7 +298,7 @@ static void decide(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_d
 }
 
 /* Drops the cycle's and the binding's references to a pod. */
-static void let_go(struct bt_engine *engine, uint32_t pod_ix)
+static void drop_pod_references(struct bt_engine *engine, uint32_t pod_ix)
 {
 	bt_queue_remove(engine->queue, pod_ix);
 	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->detached) {
@@ -313,7 +314,7 @@ static bool still_waits(struct bt_engine *engine, uint32_t pod_ix)
 	if (!pod->detached && (pod->state == BT_POD_QUEUED || bt_engine_resizes(pod))) {
 		return true;
 	}
-	let_go(engine, pod_ix);
+	drop_pod_references(engine, pod_ix);
 	return false;
 }
 
@@ -328,11 +329,11 @@ static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 	bool goes = pod->detached;
 
 	if (bt_engine_resizes(pod)) {
-		let_go(engine, pod_ix);
+		drop_pod_references(engine, pod_ix);
 		return;
 	}
 	bt_ledger_nominate(ledger, pod_ix, BT_NO_NODE);
-	let_go(engine, pod_ix);
+	drop_pod_references(engine, pod_ix);
 	if (!goes) {
 		bt_ledger_nominate(ledger, pod_ix, nominated_ix);
 	}
@@ -435,7 +436,7 @@ static void settle_nomination(struct bt_engine *engine, const struct bt_decision
 	bt_engine_status_node(engine, pod_ix, found ? decision->nominated_ix : BT_NO_NODE);
 }
 
-static bool stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
+static bool has_own_verdict(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_cycle cycle = bt_engine_cycle_of(engine, pod_ix);
 
@@ -456,7 +457,7 @@ void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *dec
 		bt_scheduling_clock_now(&engine->clock));
 	settle_nomination(engine, decision);
 	if (where == BT_WAIT_UNSCHEDULABLE && decision->preempt != BT_PREEMPT_FOUND &&
-		!engine->options.strict_order && !stands_alone(engine, pod_ix) &&
+		!engine->options.strict_order && !has_own_verdict(engine, pod_ix) &&
 		!bt_engine_in_group(engine, pod_ix)) {
 		bt_queue_park(engine->queue, pod_ix, decision->unschedulable_plugins);
 	}

@@ -167,28 +167,28 @@ struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine);
 struct bt_str bt_engine_name(const struct bt_engine *engine, uint32_t name);
 
 /* Can an event requeue any pod at present? */
-bool bt_engine_listens(const struct bt_engine *engine);
+bool bt_engine_may_requeue(const struct bt_engine *engine);
 
 /* A pod's fields that events carry. */
 struct bt_cluster_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix);
 
 /* Requeues the pods that an event may help. own_ix: the event's pod, or BT_NO_POD. */
-void bt_engine_wake(struct bt_engine *engine, const struct bt_cluster_event *event, int32_t max_priority,
+void bt_engine_requeue(struct bt_engine *engine, const struct bt_cluster_event *event, int32_t max_priority,
 	uint32_t own_ix);
 
 /* The event that a pod was added to a node, or left it (its state then). */
-void bt_engine_wake_for_pod(
+void bt_engine_requeue_for_pod(
 	struct bt_engine *engine, uint32_t action, const struct bt_cluster_event_pod *pod);
 
 /* The event that a pod that was assumed has left its node, for all others. */
-void bt_engine_wake_others(
+void bt_engine_requeue_others(
 	struct bt_engine *engine, const struct bt_cluster_event_pod *gone, uint32_t pod_ix);
 
 /* The scheduler has changed a ResourceClaim; changes: enum bt_object_change bits. */
-void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes);
+void bt_engine_requeue_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes);
 
 /* A deleted claim of that pod has released its chosen devices. */
-void bt_engine_wake_for_devices(struct bt_engine *engine, const struct bt_signature *signature);
+void bt_engine_requeue_for_devices(struct bt_engine *engine, const struct bt_signature *signature);
 
 /* Releases the devices that were chosen for the pod. Requeues pods that wait for one of its claims, as if the
  * claim had lost its allocation; the claim for extended resources requeues none. Source: Unreserve of
@@ -196,7 +196,7 @@ void bt_engine_wake_for_devices(struct bt_engine *engine, const struct bt_signat
 void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix);
 
 /* Claims that were allocated for a deleted pod revert to what the source shows. */
-void bt_engine_let_claims_go(struct bt_engine *engine, uint32_t pod_ix);
+void bt_engine_unkeep_claims(struct bt_engine *engine, uint32_t pod_ix);
 
 /* A waiting pod has lost its nomination: for pods of the same or a lower priority that is as if it had left
  * that node. */

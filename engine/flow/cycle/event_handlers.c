@@ -7,7 +7,7 @@
 
 /* Requeues pods for a node's change, one event per changed aspect. NULL: the node did not exist, or has
  * gone. */
-static void wake_for_node(
+static void requeue_for_node(
 	struct bt_engine *engine, const struct bt_node_facts *old, const struct bt_node_facts *new)
 {
 	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS] = {!old ? BT_ADD : BT_DELETE};
@@ -17,7 +17,7 @@ static void wake_for_node(
 		const struct bt_cluster_event event = {
 			.resource = BT_CLUSTER_EVENT_NODE, .action = actions[i], .node = {old, new}};
 
-		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+		bt_engine_requeue(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }
 
@@ -38,25 +38,25 @@ static enum bt_status take_node(struct bt_engine *engine, struct bt_delta *delta
 {
 	struct bt_node_delta *node = &delta->node;
 	const struct bt_node_facts *old = NULL, *new = NULL;
-	bool listens = bt_engine_listens(engine);
+	bool may_requeue = bt_engine_may_requeue(engine);
 
 	if (!node->taken) {
 		return BT_NOT_FOUND;
 	}
 	bt_engine_vacate_slots(engine);
-	if (listens) {
+	if (may_requeue) {
 		struct bt_arena *arena = bt_kept_events_arena(&engine->kept_events);
 
 		old = facts_of(arena, node->old);
 		new = facts_of(arena, node->desc);
 	}
-	if (listens && !new) {
-		wake_for_node(engine, old, NULL);
+	if (may_requeue && !new) {
+		requeue_for_node(engine, old, NULL);
 	}
 	bt_engine_adopt_node(engine, delta);
 	BT_INVARIANT(!node->old); /* consumed, or kept with events */
-	if (listens && new) {
-		wake_for_node(engine, old, new);
+	if (may_requeue && new) {
+		requeue_for_node(engine, old, new);
 	}
 	if (!node->desc) {
 		return BT_OK;
@@ -150,26 +150,26 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 		       : store == BT_STORE_WORKLOADS ? has_workloads(engine)
 						     : true;
 	/* A name that was never seen has no event. */
-	bool listens = tracked && delta->name != BT_NAME_NONE &&
-		       event.resource != BT_CLUSTER_EVENT_WILDCARD && bt_engine_listens(engine);
+	bool may_requeue = tracked && delta->name != BT_NAME_NONE &&
+			   event.resource != BT_CLUSTER_EVENT_WILDCARD && bt_engine_may_requeue(engine);
 
-	if (listens) {
+	if (may_requeue) {
 		bt_kept_events_arena(&engine->kept_events);
 	}
-	if (listens && store == BT_STORE_DEVICES) {
+	if (may_requeue && store == BT_STORE_DEVICES) {
 		bt_devices_describe_removal(
 			engine->cache->devices, delta->kind, delta->namespace_, delta->name, &event.object);
-	} else if (listens) {
+	} else if (may_requeue) {
 		bt_volumes_describe_removal(
 			engine->cache->volumes, delta->kind, delta->namespace_, delta->name, &event.object);
 	}
-	if (listens) {
+	if (may_requeue) {
 		bt_kept_events_hold(&engine->kept_events, &event.object);
 	}
 	enum bt_status status = remove_of_store(engine, delta);
 
-	if (listens && status == BT_OK && as_event(delta->kind, &event)) {
-		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	if (may_requeue && status == BT_OK && as_event(delta->kind, &event)) {
+		bt_engine_requeue(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 	return status;
 }
@@ -179,9 +179,9 @@ static void take_provision(struct bt_engine *engine, const struct bt_object *obj
 {
 	bool devices = bt_kind_store(object->kind) == BT_STORE_DEVICES;
 	struct bt_cluster_event event = {.resource = resource_of(object->kind)};
-	bool listens = event.resource != BT_CLUSTER_EVENT_WILDCARD && bt_engine_listens(engine);
+	bool may_requeue = event.resource != BT_CLUSTER_EVENT_WILDCARD && bt_engine_may_requeue(engine);
 
-	if (listens) {
+	if (may_requeue) {
 		bt_kept_events_arena(&engine->kept_events);
 		bool known = devices ? bt_devices_describe(engine->cache->devices, object,
 					       bt_kept_events_names(&engine->kept_events), &event.object)
@@ -195,8 +195,8 @@ static void take_provision(struct bt_engine *engine, const struct bt_object *obj
 	} else {
 		bt_ingest_storage(engine->cache, object);
 	}
-	if (listens && as_event(object->kind, &event)) {
-		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	if (may_requeue && as_event(object->kind, &event)) {
+		bt_engine_requeue(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }
 
@@ -252,10 +252,10 @@ static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delt
 		composite ? 0
 			  : bt_pod_groups_changes(&engine->groups, delta->namespace_, delta->name, object);
 	event.action = apply_pod_group(engine, delta) ? BT_UPDATE : BT_ADD;
-	if (tracks(engine, delta->kind) && bt_engine_listens(engine)) {
+	if (tracks(engine, delta->kind) && bt_engine_may_requeue(engine)) {
 		bt_kept_events_arena(&engine->kept_events);
 		bt_kept_events_hold(&engine->kept_events, &event.object);
-		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+		bt_engine_requeue(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }
 
@@ -272,10 +272,10 @@ static void take_workload(struct bt_engine *engine, const struct bt_delta *delta
 			       &delta->object.object->pod_workload)
 			       ? BT_UPDATE
 			       : BT_ADD;
-	if (bt_engine_listens(engine)) {
+	if (bt_engine_may_requeue(engine)) {
 		bt_kept_events_arena(&engine->kept_events);
 		bt_kept_events_hold(&engine->kept_events, &event.object);
-		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+		bt_engine_requeue(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }
 
@@ -376,24 +376,24 @@ static bool waits_for_room(const struct bt_engine *engine, const struct bt_pod *
 }
 
 /* Requeues pods for one that is on a node, and was not known to be. */
-static void wake_for_arrival(struct bt_engine *engine, uint32_t pod_ix)
+static void requeue_for_arrival(struct bt_engine *engine, uint32_t pod_ix)
 {
-	if (bt_engine_listens(engine)) {
+	if (bt_engine_may_requeue(engine)) {
 		const struct bt_cluster_event_pod shown = bt_engine_event_pod(engine, pod_ix);
 
-		bt_engine_wake_for_pod(engine, BT_ADD, &shown);
+		bt_engine_requeue_for_pod(engine, BT_ADD, &shown);
 	}
 }
 
 /* Requeues pods for a new pod without a node. Only gangs have this event: it may be their missing pod. */
-static void wake_for_newcomer(struct bt_engine *engine, uint32_t pod_ix)
+static void requeue_for_new_pod(struct bt_engine *engine, uint32_t pod_ix)
 {
-	if (bt_pod_groups_gangs(&engine->groups) && bt_engine_listens(engine)) {
+	if (bt_pod_groups_gangs(&engine->groups) && bt_engine_may_requeue(engine)) {
 		const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_UNSCHEDULED_POD,
 			.action = BT_ADD,
 			.pod.new = bt_engine_event_pod(engine, pod_ix)};
 
-		bt_engine_wake(engine, &event, INT32_MAX, pod_ix);
+		bt_engine_requeue(engine, &event, INT32_MAX, pod_ix);
 	}
 }
 
@@ -421,19 +421,19 @@ static enum bt_status event_handlers_enter(
 	BT_INVARIANT(waits == (bt_ledger_pod(engine->cache->ledger, out_taken->ix)->state == BT_POD_QUEUED));
 	if (waits) {
 		out_taken->entry = enqueue(engine, out_taken->ix);
-		wake_for_newcomer(engine, out_taken->ix);
+		requeue_for_new_pod(engine, out_taken->ix);
 	} else {
 		out_taken->entry = BT_ENTERED_SCHEDULED;
 		if (waits_for_room(engine, bt_ledger_pod(engine->cache->ledger, out_taken->ix))) {
 			enqueue(engine, out_taken->ix);
 		}
-		wake_for_arrival(engine, out_taken->ix);
+		requeue_for_arrival(engine, out_taken->ix);
 	}
 	return delta->status;
 }
 
 /* Requeues pods for a pod's change on its node, one event per changed aspect. */
-static void wake_for_change(struct bt_engine *engine, const struct bt_cluster_event_pod *old,
+static void requeue_for_change(struct bt_engine *engine, const struct bt_cluster_event_pod *old,
 	const struct bt_cluster_event_pod *new)
 {
 	uint32_t actions[BT_CLUSTER_EVENT_ACTIONS],
@@ -443,7 +443,7 @@ static void wake_for_change(struct bt_engine *engine, const struct bt_cluster_ev
 		const struct bt_cluster_event event = {
 			.resource = BT_CLUSTER_EVENT_ASSIGNED_POD, .action = actions[i], .pod = {*old, *new}};
 
-		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+		bt_engine_requeue(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }
 
@@ -531,10 +531,10 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 
 	if (before->state == BT_POD_SCHEDULED) {
 		follow_resize(engine, pod_ix, old);
-		if (bt_engine_listens(engine)) {
+		if (bt_engine_may_requeue(engine)) {
 			const struct bt_cluster_event_pod new = bt_engine_event_pod(engine, pod_ix);
 
-			wake_for_change(engine, old, &new);
+			requeue_for_change(engine, old, &new);
 		}
 	} else if (pod->state == BT_POD_SCHEDULED) {
 		if (before->state == BT_POD_ASSUMED && before->node_ix != pod->node_ix) {
@@ -542,22 +542,22 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 			 * for devices, which the binder may be writing into claims until it answers. */
 			bt_engine_before_change(engine, BT_CHANGE_OF_VOLUMES);
 			bt_volumes_revert(engine->cache->volumes, pod_ix);
-			bt_engine_wake_for_pod(engine, BT_DELETE, old);
+			bt_engine_requeue_for_pod(engine, BT_DELETE, old);
 		}
 		/* Before the event, so that no hint is called for a pod that is already on a node. */
 		bt_engine_drop_wait(engine, pod_ix);
 		leave_queue(engine, pod_ix);
-		wake_for_arrival(engine, pod_ix);
+		requeue_for_arrival(engine, pod_ix);
 	} else if (before->state == BT_POD_QUEUED) {
 		update_waiting(engine, pod_ix, old, before->status_node);
 	} else if (pod->terminating && bt_waiting_pods_has(&engine->waiting, pod_ix)) {
-		bt_engine_wake_for_pod(engine, BT_DELETE, old);
+		bt_engine_requeue_for_pod(engine, BT_DELETE, old);
 		bt_engine_reject(engine, pod_ix, NULL, bt_str("removed"));
 	} else if (pod->terminating) {
 		/* Its binding can only fail, even if an eviction was recorded before. Source:
 		 * handleAssumedPodDeletion, v1.36.3. */
 		bt_reserved_forget(engine->cache, pod_ix);
-		bt_engine_wake_for_pod(engine, BT_DELETE, old);
+		bt_engine_requeue_for_pod(engine, BT_DELETE, old);
 	}
 }
 
@@ -638,7 +638,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	bt_engine_before_change(
 		engine, bt_engine_change_of_nominations(bt_ledger_pod(ledger, pod_ix)->signature));
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
-	bt_engine_let_claims_go(engine, pod_ix);
+	bt_engine_unkeep_claims(engine, pod_ix);
 	bool leaves = bt_eviction_note_gone(&engine->eviction, pod_ix, in_hand);
 	if (in_hand || leaves) {
 		bt_ledger_detach(ledger, pod_ix);
@@ -647,7 +647,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	}
 	BT_INVARIANT(!bt_ledger_has(ledger, pod_ix) || bt_ledger_pod(ledger, pod_ix)->detached);
 	if (!waited) {
-		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
+		bt_engine_requeue_for_pod(engine, BT_DELETE, &gone);
 	} else if (gone.nominated) {
 		bt_engine_requeue_for_nomination(engine, pod_ix, &gone);
 	}

@@ -193,7 +193,7 @@ static void decide_member(struct bt_group_attempt *a, uint32_t i)
 	decision->release = notes.release;
 	member->group_release = notes.group_release;
 	member->post_filtered = notes.post_filtered;
-	bt_group_show_decided(engine, a->watch, a->trial || a->rehearsal, decision);
+	bt_group_show_decided(engine, a->watch, a->trial || a->in_trial, decision);
 	a->remaining_n--;
 	if (decision->outcome == BT_PLACED) {
 		bt_group_member_reserve(engine, member);

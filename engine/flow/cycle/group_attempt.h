@@ -24,7 +24,7 @@ struct bt_group_attempt {
 	uint32_t culprit;
 	bool any_scheduled;
 	bool trial;	    /* it will be reverted */
-	bool rehearsal;	    /* so will the attempt that contains it */
+	bool in_trial;	    /* so will the attempt that contains it */
 	bool enough;	    /* PlacementFeasible accepts, even if no pod has a node */
 	bool unschedulable; /* the message only says that the group is unschedulable */
 	bool waits;	    /* for its own preemption */

@@ -564,7 +564,7 @@ static void set_aside(struct group_in_cycle *w, struct bt_group_member *member)
 }
 
 /* Ends a member's cycle: preempts, and completes the decision for the caller. */
-static void conclude(struct bt_engine *engine, struct bt_group_member *member)
+static void end_member_cycle(struct bt_engine *engine, struct bt_group_member *member)
 {
 	struct bt_decision *decision = &member->decision;
 
@@ -622,7 +622,7 @@ static void submit(struct group_in_cycle *w)
 }
 
 /* Bindings and preemptions follow after all members are decided, as upstream runs them concurrently. */
-static void conclude_all(struct bt_engine *engine)
+static void end_member_cycles(struct bt_engine *engine)
 {
 	struct bt_group_cycle *cycle = &engine->group_cycle;
 
@@ -637,7 +637,7 @@ static void conclude_all(struct bt_engine *engine)
 			member->decision.outcome = BT_FAILED;
 			member->decision.node_ix = BT_NO_NODE;
 		} else if (member->decision.outcome != BT_SKIPPED) {
-			conclude(engine, member);
+			end_member_cycle(engine, member);
 		}
 	}
 	if (cycle->preempts) {
@@ -692,7 +692,8 @@ static void decide_uniform(struct group_in_cycle *w)
 }
 
 /* Releases a popped pod that another scheduler has bound, that was deleted, or that has left its group. */
-static BT_NOINLINE void let_go(struct bt_engine *engine, uint32_t pod_ix, struct bt_group_decision *out)
+static BT_NOINLINE void release_popped(
+	struct bt_engine *engine, uint32_t pod_ix, struct bt_group_decision *out)
 {
 	bt_engine_set_aside(engine,
 		&(struct bt_decision){.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE});
@@ -704,7 +705,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 {
 	BT_REQUIRE(!engine->group_cycle.on);
 	if (bt_group_member_is_gone(engine, pod_ix)) {
-		let_go(engine, pod_ix, out);
+		release_popped(engine, pod_ix, out);
 		return;
 	}
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
@@ -722,7 +723,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 		}
 		engine->group_cycle.outcome = w.verdict;
 	}
-	conclude_all(engine);
+	end_member_cycles(engine);
 	engine->group_cycle.on = false;
 	for (size_t i = 0; i < cycle->member_n; i++) {
 		struct bt_group_member *member = &cycle->members[i];

@@ -17,7 +17,7 @@ struct tree_attempt {
 	struct bt_group_attempt *whole;
 	struct bt_group_node *nodes;
 	struct bt_group_preemption *out; /* nodes of a trial's pods; NULL: not a trial */
-	uint32_t rehearsal_n;		 /* number of nested trials of placements */
+	uint32_t trial_n;		 /* number of nested trials of placements */
 };
 
 /* The composite being decided, or a PodGroup of a trial. */
@@ -189,7 +189,7 @@ static struct bt_group_attempt leaf_attempt(struct tree_attempt *t, uint32_t ix)
 		.to = node->to,
 		.text = &node->text,
 		.placements = &node->placements,
-		.rehearsal = t->rehearsal_n > 0};
+		.in_trial = t->trial_n > 0};
 
 	leaf.scheduled_n = bt_group_attempt_scheduled_in(t->whole, leaf.group);
 	return leaf;
@@ -370,7 +370,7 @@ static enum bt_placement_fit decide_composite_in(
 	size_t from = t->out ? t->out->place_n : 0;
 
 	(void)placement;
-	t->rehearsal_n += trial;
+	t->trial_n += trial;
 	begin_below(t, node);
 	forget_below(t, n->ix);
 	enum bt_placement_fit fit = decide_children(t, n->ix);
@@ -392,7 +392,7 @@ static enum bt_placement_fit decide_composite_in(
 		t->out->place_n = from;
 	}
 	node->any_scheduled &= fit == BT_PLACEMENT_FITS;
-	t->rehearsal_n -= trial;
+	t->trial_n -= trial;
 	return fit;
 }
 

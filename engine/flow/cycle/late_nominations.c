@@ -8,7 +8,7 @@
 
 void bt_late_nominations_init(struct bt_late_nominations *late, const struct bt_gates *gates)
 {
-	bool stay = bt_release_has(gates->release, BT_RULE_CYCLE_CLEARS_WHAT_IT_KNEW);
+	bool stay = bt_release_has(gates->release, BT_RULE_CYCLE_CLEARS_KNOWN_NOMINATION);
 
 	*late = (struct bt_late_nominations){.stay = stay,
 		.binding_writes = stay && gates->on[BT_GATE_NOMINATED_NODE_NAME_FOR_EXPECTATION],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Private. Nominations that enter a pod's status during its cycle or binding, and survive the refusal or
- * failure (BT_RULE_CYCLE_CLEARS_WHAT_IT_KNEW).
+ * failure (BT_RULE_CYCLE_CLEARS_KNOWN_NOMINATION).
  */
 #pragma once
 

@@ -5,7 +5,7 @@
 #include "engine/base/check.h"
 
 /* Is the pod in the queue? */
-static bool stands_in_queue(const struct bt_nominated_pods *n, uint32_t pod_ix)
+static bool is_queued_pod(const struct bt_nominated_pods *n, uint32_t pod_ix)
 {
 	enum bt_wait where = bt_queue_info(n->queue, pod_ix).where;
 
@@ -43,7 +43,7 @@ static const struct bt_signature *counts_as(const struct bt_nominated_pods *n, u
 	if (pod_ix == n->pod_ix) {
 		return NULL;
 	}
-	if (!stands_in_queue(n, pod_ix)) {
+	if (!is_queued_pod(n, pod_ix)) {
 		return priority > 0 ? NULL : bare_signature(n, pod->signature->namespace_);
 	}
 	return pod->priority < priority ? NULL : pod->signature;
@@ -65,7 +65,7 @@ static bool shift_nominated(const struct bt_nominated_pods *n, uint32_t node_ix,
 		if (add && !any) {
 			bt_ledger_try_begin(ledger, node_ix);
 		}
-		bt_ledger_try_like(ledger, i, signature, node_ix, add);
+		bt_ledger_try_as(ledger, i, signature, node_ix, add);
 		any = true;
 	}
 	return any;

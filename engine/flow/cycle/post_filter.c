@@ -69,14 +69,14 @@ bool bt_engine_release_claim(
 		releaser->release(releaser->context, engine, release, for_ix);
 	} else if (release->what == BT_CLAIMS_UNRESERVE) {
 		if (bt_devices_unreserve(engine->cache->devices, release->claim_ix, release->consumer)) {
-			bt_engine_wake_for_claim(engine, release->claim_ix, BT_CHANGED_CLAIM_STATUS);
+			bt_engine_requeue_for_claim(engine, release->claim_ix, BT_CHANGED_CLAIM_STATUS);
 		}
 	} else if (release->what == BT_CLAIMS_DELETE) {
 		bt_devices_remove(
 			engine->cache->devices, BT_KIND_RESOURCE_CLAIM, claim->namespace_, claim->name);
 	} else {
 		bt_devices_deallocate(engine->cache->devices, release->claim_ix);
-		bt_engine_wake_for_claim(
+		bt_engine_requeue_for_claim(
 			engine, release->claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
 	}
 	return true;

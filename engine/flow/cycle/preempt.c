@@ -667,7 +667,7 @@ static void explain_success(struct preempt_search *s)
 	struct bt_preemption *out = s->out;
 
 	bt_buf_clear(&out->text);
-	if (s->request->explain && has_rule(s->request, BT_RULE_PREEMPTION_TELLS_SUCCESS)) {
+	if (s->request->explain && has_rule(s->request, BT_RULE_PREEMPTION_REPORTS_SUCCESS)) {
 		bt_buf_printf(&out->text,
 			"preemption: found a potential placement for pod on node %.*s, preempting %u victims",
 			BT_STR_ARG(bt_view_str(s->view, snapshot->nodes[out->node_ix].name)), out->victim_n);

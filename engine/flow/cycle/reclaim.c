@@ -181,7 +181,7 @@ void bt_engine_reclaim(struct bt_engine *engine)
 	if (is_referenced(engine)) {
 		return;
 	}
-	bt_ledger_let_go(engine->cache->ledger);
+	bt_ledger_free_removed(engine->cache->ledger);
 	bt_devices_release_names(engine->cache->devices);
 	bt_kept_events_end(&engine->kept_events);
 	trim_pods(engine);

@@ -11,9 +11,9 @@ struct bt_str bt_engine_name(const struct bt_engine *engine, uint32_t name)
 				    : bt_intern_str(engine->cache->dictionary->intern, name);
 }
 
-bool bt_engine_listens(const struct bt_engine *engine)
+bool bt_engine_may_requeue(const struct bt_engine *engine)
 {
-	return bt_queue_listens(engine->queue);
+	return bt_queue_may_requeue(engine->queue);
 }
 
 struct bt_cluster_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix)
@@ -32,28 +32,30 @@ struct bt_cluster_event_pod bt_engine_event_pod(const struct bt_engine *engine, 
 	};
 }
 
-void bt_engine_wake(
+void bt_engine_requeue(
 	struct bt_engine *engine, const struct bt_cluster_event *event, int32_t max_priority, uint32_t own_ix)
 {
 	if (engine->metrics) {
 		bt_cycle_metrics_note_event(
 			engine->metrics, bt_cluster_event_label(event->resource, event->action));
 	}
-	if (bt_engine_listens(engine)) {
+	if (bt_engine_may_requeue(engine)) {
 		bt_queue_move(
 			engine->queue, event, max_priority, own_ix, bt_scheduling_clock_now(&engine->clock));
 	}
 }
 
-void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const struct bt_cluster_event_pod *pod)
+void bt_engine_requeue_for_pod(
+	struct bt_engine *engine, uint32_t action, const struct bt_cluster_event_pod *pod)
 {
 	struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_ASSIGNED_POD, .action = action};
 
 	*(action == BT_DELETE ? &event.pod.old : &event.pod.new) = *pod;
-	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	bt_engine_requeue(engine, &event, INT32_MAX, BT_NO_POD);
 }
 
-void bt_engine_wake_others(struct bt_engine *engine, const struct bt_cluster_event_pod *gone, uint32_t pod_ix)
+void bt_engine_requeue_others(
+	struct bt_engine *engine, const struct bt_cluster_event_pod *gone, uint32_t pod_ix)
 {
 	const struct bt_cluster_event event = {
 		.resource = BT_CLUSTER_EVENT_ASSIGNED_POD, .action = BT_DELETE, .pod.old = *gone};
@@ -62,7 +64,7 @@ void bt_engine_wake_others(struct bt_engine *engine, const struct bt_cluster_eve
 		bt_cycle_metrics_note_event(
 			engine->metrics, bt_cluster_event_label(event.resource, event.action));
 	}
-	if (bt_engine_listens(engine)) {
+	if (bt_engine_may_requeue(engine)) {
 		bt_queue_move_others(engine->queue, &event, pod_ix, bt_scheduling_clock_now(&engine->clock));
 	}
 }
@@ -73,7 +75,7 @@ void bt_engine_requeue_for_nomination(
 	const struct bt_cluster_event event = {
 		.resource = BT_CLUSTER_EVENT_ASSIGNED_POD, .action = BT_DELETE, .pod.old = *old};
 
-	bt_engine_wake(engine, &event, old->priority, pod_ix);
+	bt_engine_requeue(engine, &event, old->priority, pod_ix);
 }
 
 void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
@@ -93,7 +95,7 @@ void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t n
 	}
 }
 
-static void wake_for_claim(
+static void requeue_for_claim(
 	struct bt_engine *engine, uint32_t namespace_, uint32_t name, uint32_t uid, uint32_t changes)
 {
 	const struct bt_cluster_event event = {.resource = BT_CLUSTER_EVENT_RESOURCE_CLAIM,
@@ -102,32 +104,32 @@ static void wake_for_claim(
 
 	bt_kept_events_arena(&engine->kept_events);
 	bt_kept_events_hold(&engine->kept_events, &event.object);
-	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	bt_engine_requeue(engine, &event, INT32_MAX, BT_NO_POD);
 }
 
-void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes)
+void bt_engine_requeue_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes)
 {
 	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[claim_ix];
 
-	wake_for_claim(engine, claim->namespace_, claim->name, claim->uid, changes);
+	requeue_for_claim(engine, claim->namespace_, claim->name, claim->uid, changes);
 }
 
-void bt_engine_wake_for_devices(struct bt_engine *engine, const struct bt_signature *signature)
+void bt_engine_requeue_for_devices(struct bt_engine *engine, const struct bt_signature *signature)
 {
-	wake_for_claim(engine, signature->namespace_, BT_NAME_EMPTY, BT_NAME_EMPTY,
+	requeue_for_claim(engine, signature->namespace_, BT_NAME_EMPTY, BT_NAME_EMPTY,
 		BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
 }
 
-void bt_engine_let_claims_go(struct bt_engine *engine, uint32_t pod_ix)
+void bt_engine_unkeep_claims(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
 	uint32_t claim_ix;
 
 	for (uint32_t i = 0; i < signature->claim_n; i++) {
-		if (bt_devices_let_go(engine->cache->devices, pod_ix, signature->namespace_,
+		if (bt_devices_unkeep(engine->cache->devices, pod_ix, signature->namespace_,
 			    signature->claims[i].claim, &claim_ix)) {
 			bt_devices_deallocate(engine->cache->devices, claim_ix);
-			bt_engine_wake_for_claim(
+			bt_engine_requeue_for_claim(
 				engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
 		}
 	}
@@ -139,17 +141,17 @@ void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix)
 	uint32_t n = 0;
 	const struct bt_device_choice *choices = bt_devices_pending(devices, pod_ix, &n);
 
-	for (uint32_t i = 0; bt_engine_listens(engine) && choices && i < n; i++) {
+	for (uint32_t i = 0; bt_engine_may_requeue(engine) && choices && i < n; i++) {
 		uint32_t claim_ix = choices[i].claim_ix;
 
 		if (claim_ix == BT_NO_CLAIM) {
 			continue;
 		}
 		if (!engine->cache->view.devices->claims[claim_ix].live) {
-			bt_engine_wake_for_devices(
+			bt_engine_requeue_for_devices(
 				engine, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature);
 		} else {
-			bt_engine_wake_for_claim(
+			bt_engine_requeue_for_claim(
 				engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
 		}
 	}

@@ -434,7 +434,7 @@ static void end_binding(
 }
 
 /* Ends a called binding with its known outcome, unless an answer arrives concurrently. */
-static void conclude(
+static void end_called(
 	struct bt_pipeline *p, struct bt_bind_request_slot *slot, const struct bt_binding_answer *answer)
 {
 	if (step(slot, own_tag(slot), BT_BIND_REQUEST_CALLED,
@@ -481,7 +481,7 @@ static void take_check(
 	if (handle_of(slot) == check->target) {
 		slot->checking = false;
 		if (state == BT_BIND_REQUEST_YES || state == BT_BIND_REQUEST_NO) {
-			conclude(p, slot, &answer);
+			end_called(p, slot, &answer);
 		}
 	}
 	forget_claims(check);
@@ -763,7 +763,7 @@ static void follow_overdue(struct bt_pipeline *p, struct bt_bind_request_slot *s
 
 	if (!slot->writes_claims && (pod->detached || pod->state != BT_POD_ASSUMED)) {
 		/* A pod that is on a node by now stays there: the engine ignores this answer. */
-		conclude(p, slot, &(struct bt_binding_answer){.bound = false});
+		end_called(p, slot, &(struct bt_binding_answer){.bound = false});
 	} else if (p->options.binder.check && !slot->checking && now_at(slot) == BT_BIND_REQUEST_CALLED) {
 		check(p, slot);
 	}

@@ -114,15 +114,16 @@ static bool make_engine(
 static void begin_journal(struct bt_pipeline *p)
 {
 	const struct bt_engine_options *engine = &p->options.engine;
-	bool conducted = p->options.step_driver.step;
+	bool step_driven = p->options.step_driver.step;
 	const struct bt_journal_header header = {
 		.seed = engine->seed,
 		.begin_ns = p->now_ns,
 		.has_clock = engine->clock.now_ns,
-		.binds = p->options.binder.bind && !conducted,
-		.evicts = conducted ? engine->evictor.evict != NULL : p->options.binder.evict != NULL,
-		.evicts_at_once = conducted,
-		.releases = conducted ? engine->releaser.release != NULL : p->options.binder.release != NULL,
+		.binds = p->options.binder.bind && !step_driven,
+		.evicts = step_driven ? engine->evictor.evict != NULL : p->options.binder.evict != NULL,
+		.evicts_at_once = step_driven,
+		.releases =
+			step_driven ? engine->releaser.release != NULL : p->options.binder.release != NULL,
 		.extends = engine->extending.filter != NULL,
 		.strict_order = engine->strict_order,
 		.no_backoff = engine->no_backoff,

@@ -109,7 +109,7 @@ static void nothing_is_pending_of_a_shared_claim_that_one_pod_has_got(void **sta
 	bt_devices_keep(f->cache->devices, 1, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
 	assert_true(claim_of(f, "c")->allocated && !claim_of(f, "c")->pending);
 	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
-	assert_true(bt_devices_pending(f->cache->devices, 2, &n)->lapsed);
+	assert_true(bt_devices_pending(f->cache->devices, 2, &n)->withdrawn);
 	/* A pending allocation does not pass to another claim with the same index. */
 	cache_remove(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
 	device_claim(f, "e", "", "");

@@ -282,11 +282,11 @@ static void keep_for_pod(struct fixture *f)
 	bt_devices_keep(f->cache->devices, 7, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
 }
 
-static bool let_go(struct fixture *f, uint32_t pod_ix)
+static bool unkeep(struct fixture *f, uint32_t pod_ix)
 {
 	uint32_t claim_ix;
 
-	return bt_devices_let_go(
+	return bt_devices_unkeep(
 		f->cache->devices, pod_ix, fixture_name(f, "default"), fixture_name(f, "c"), &claim_ix);
 }
 
@@ -306,7 +306,7 @@ static void a_claim_event_older_than_the_allocation_does_not_revert_it(void **st
 	device_claim(f, "c", "", "");
 	assert_false(claim_of(f, "c")->allocated);
 	assert_false(use_of(f, "p", "a").allocated);
-	assert_false(let_go(f, 7));
+	assert_false(unkeep(f, 7));
 }
 
 static void a_kept_allocation_ends_with_its_pod_once_shown_as_free(void **state)
@@ -315,14 +315,14 @@ static void a_kept_allocation_ends_with_its_pod_once_shown_as_free(void **state)
 
 	configure(f, true);
 	keep_for_pod(f);
-	assert_false(let_go(f, 8));
+	assert_false(unkeep(f, 8));
 	device_claim(f, "c", "", "");
-	assert_true(let_go(f, 7));
-	assert_false(let_go(f, 7));
+	assert_true(unkeep(f, 7));
+	assert_false(unkeep(f, 7));
 	/* Without any event it stays allocated; later events count. */
 	bt_devices_deallocate(f->cache->devices, ix_of(f, "c"));
 	keep_for_pod(f);
-	assert_false(let_go(f, 7));
+	assert_false(unkeep(f, 7));
 	assert_true(claim_of(f, "c")->allocated);
 	device_claim(f, "c", "", "");
 	assert_false(claim_of(f, "c")->allocated);
@@ -445,7 +445,7 @@ static void a_binders_claim_counts_until_the_watch_shows_as_new_a_version(void *
 	assert_int_equal(claim_of(f, "c")->reserved_for[0].uid, fixture_name(f, "uid"));
 	/* An older version does not revert it, even after its pod was deleted. */
 	claim_at(f, "19", "reservedFor: [{resource: pods, name: x, uid: x}]");
-	assert_false(let_go(f, 7));
+	assert_false(unkeep(f, 7));
 	assert_true(claim_of(f, "c")->allocated && use_of(f, "p", "a").allocated);
 	assert_int_equal(claim_of(f, "c")->reserved_n, 1);
 	assert_int_equal(claim_of(f, "c")->reserved_for[0].uid, fixture_name(f, "uid"));

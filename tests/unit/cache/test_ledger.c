@@ -332,7 +332,7 @@ static void priorities_without_pods_are_forgotten(void **state)
 		bt_ledger_assume(ledger, pod, node);
 		assert_int_equal(bt_ledger_lowest_priority(ledger), 1000 - i < 77 ? 1000 - i : 77);
 		bt_ledger_remove(ledger, pod);
-		bt_ledger_let_go(ledger);
+		bt_ledger_free_removed(ledger);
 		assert_int_equal(bt_ledger_lowest_priority(ledger), 77);
 	}
 	assert_in_range(bt_mem_in_use_bytes(), 0, bytes + 4096);
@@ -375,7 +375,7 @@ static void gates_and_signatures_go_with_their_pods(void **state)
 	/* Until then a cycle or an event may refer to them. */
 	assert_int_not_equal(bt_intern_find(intern, bt_str("g1 g2")), BT_NAME_NONE);
 	assert_int_equal(bt_signatures_retire(f->cache->signatures, 0, &ixs), 0);
-	bt_ledger_let_go(f->cache->ledger);
+	bt_ledger_free_removed(f->cache->ledger);
 	assert_int_equal(bt_intern_find(intern, bt_str("g1 g2")), BT_NAME_NONE);
 	assert_int_equal(bt_signatures_retire(f->cache->signatures, 0, &ixs), 1);
 	bt_signatures_free_retired(f->cache->signatures);

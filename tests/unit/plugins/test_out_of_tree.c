@@ -30,7 +30,7 @@ static bool create_price(
 	const char *label = args ? strstr(args, "\"labelName\":\"") : NULL;
 
 	if (!label) {
-		host->say(why, "labelName: it is missing");
+		host->add_reason(why, "labelName: it is missing");
 		return false;
 	}
 	struct price *price = calloc(1, sizeof(*price));
@@ -71,7 +71,7 @@ static enum berth_plugin_verdict filter_price(const struct berth_plugin_call *ca
 	if (!((const struct price *)call->self)->required || price_of(call, node, &price)) {
 		return BERTH_PLUGIN_SUCCESS;
 	}
-	call->host->say(why, "node(s) had no price");
+	call->host->add_reason(why, "node(s) had no price");
 	return BERTH_PLUGIN_UNSCHEDULABLE_AND_UNRESOLVABLE;
 }
 
@@ -129,11 +129,11 @@ static enum berth_plugin_verdict filter_power(const struct berth_plugin_call *ca
 	int64_t budget = label ? strtoll(label, NULL, 10) : 50, own = watts_of(call->host, pod);
 
 	if (sum.wanted && !sum.found) {
-		call->host->say(why, "node(s) had no companion");
+		call->host->add_reason(why, "node(s) had no companion");
 		return BERTH_PLUGIN_UNSCHEDULABLE_AND_UNRESOLVABLE;
 	}
 	if (sum.watts + own > budget) {
-		call->host->say(why, "node(s) had no power left");
+		call->host->add_reason(why, "node(s) had no power left");
 		return own > budget ? BERTH_PLUGIN_UNSCHEDULABLE_AND_UNRESOLVABLE
 				    : BERTH_PLUGIN_UNSCHEDULABLE;
 	}
@@ -176,7 +176,7 @@ static enum berth_plugin_verdict filter_mood(const struct berth_plugin_call *cal
 	filter_n++;
 	assert_string_equal(name, call->state);
 	if (strncmp(name, "bad", 3) == 0) {
-		call->host->say(why, "no pods of that name");
+		call->host->add_reason(why, "no pods of that name");
 		return BERTH_PLUGIN_ERROR;
 	}
 	if (strncmp(name, "any", 3) == 0 || mood) {
@@ -198,7 +198,7 @@ static enum berth_plugin_verdict enqueue_mood(const struct berth_plugin_call *ca
 	const char *wait = call->host->pod_label(pod, "wait");
 
 	if (wait && !mood) {
-		call->host->say(why, "it is not in the mood");
+		call->host->add_reason(why, "it is not in the mood");
 		return BERTH_PLUGIN_UNSCHEDULABLE;
 	}
 	return BERTH_PLUGIN_SUCCESS;
@@ -222,11 +222,11 @@ static enum berth_plugin_verdict pre_filter_team(const struct berth_plugin_call 
 		return BERTH_PLUGIN_SKIP;
 	}
 	if (strcmp(team, "fails") == 0) {
-		call->host->say(why, "no such team");
+		call->host->add_reason(why, "no such team");
 		return BERTH_PLUGIN_ERROR;
 	}
 	*out_state = "state";
-	call->host->say(why, "teams are not wanted");
+	call->host->add_reason(why, "teams are not wanted");
 	return strcmp(team, "none") == 0 ? BERTH_PLUGIN_UNSCHEDULABLE : BERTH_PLUGIN_SUCCESS;
 }
 

@@ -64,14 +64,14 @@ static void only_pods_in_flight_or_unschedulable_need_events(void **state)
 	struct bt_queue *queue = bt_queue_create(&usual);
 
 	(void)state;
-	assert_false(bt_queue_listens(queue) || bt_queue_is_busy(queue));
+	assert_false(bt_queue_may_requeue(queue) || bt_queue_is_busy(queue));
 	bt_queue_add(queue, 0, kind(0, 0), 1);
 	bt_queue_add(queue, 1, kind(1, 0), 2);
-	assert_false(bt_queue_listens(queue) || bt_queue_is_busy(queue));
+	assert_false(bt_queue_may_requeue(queue) || bt_queue_is_busy(queue));
 	assert_int_equal(bt_queue_pop(queue), 0);
-	assert_true(bt_queue_listens(queue) && bt_queue_is_busy(queue));
+	assert_true(bt_queue_may_requeue(queue) && bt_queue_is_busy(queue));
 	bt_queue_done(queue, 0);
-	assert_false(bt_queue_listens(queue) || bt_queue_is_busy(queue));
+	assert_false(bt_queue_may_requeue(queue) || bt_queue_is_busy(queue));
 	/* An event is stored as long as cycles that were open when it came. */
 	assert_int_equal(bt_queue_pop(queue), 1);
 	bt_queue_move(queue, &node_added, INT32_MAX, BT_QUEUE_EMPTY, 3);
@@ -80,10 +80,10 @@ static void only_pods_in_flight_or_unschedulable_need_events(void **state)
 	assert_false(bt_queue_keeps_events(queue) || bt_queue_is_busy(queue));
 	bt_queue_add(queue, 2, kind(1, 0), 4);
 	refuse(queue, 2, MASK, 5);
-	assert_true(bt_queue_listens(queue));
+	assert_true(bt_queue_may_requeue(queue));
 	assert_false(bt_queue_is_busy(queue));
 	bt_queue_remove(queue, 2);
-	assert_false(bt_queue_listens(queue));
+	assert_false(bt_queue_may_requeue(queue));
 	bt_queue_destroy(queue);
 }
 

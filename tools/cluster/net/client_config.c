@@ -27,12 +27,12 @@
 #include "tools/cluster/net/tls_int.h"
 #include "tools/cluster/net/client_metrics.h"
 
-#define LOOK_NS	  ((int64_t)10 * 1000000000)
-#define PAIR_NS	  ((int64_t)1000000000) /* the same while certificate and key do not match */
-#define SAY_NS	  ((int64_t)60 * 1000000000)
-#define FILE_SIZE (4u << 20)
-#define PLUGIN_NS ((int64_t)60 * 1000000000) /* limit of a plugin's run */
-#define AGAIN_NS  ((int64_t)1000000000)	     /* delay before a failed plugin runs again */
+#define LOOK_NS		((int64_t)10 * 1000000000)
+#define PAIR_NS		((int64_t)1000000000) /* the same while certificate and key do not match */
+#define LOG_INTERVAL_NS ((int64_t)60 * 1000000000)
+#define FILE_SIZE	(4u << 20)
+#define PLUGIN_NS	((int64_t)60 * 1000000000) /* limit of a plugin's run */
+#define AGAIN_NS	((int64_t)1000000000)	   /* delay before a failed plugin runs again */
 
 #ifndef BERTH_VERSION
 #define BERTH_VERSION "dev"
@@ -359,7 +359,7 @@ static void warn_unusable(struct bt_client_config *access, const struct bt_buf *
 {
 	uint64_t held_n;
 
-	if (bt_log_due(&access->log_limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+	if (bt_log_due(&access->log_limit, bt_clock_monotonic_ns(), LOG_INTERVAL_NS, &held_n)) {
 		bt_log(BT_LOG_WARNING, 0,
 			"Files of the credentials have changed and cannot be used; the last ones count",
 			bt_log_fields(bt_log_str("err", bt_buf_view(why)),

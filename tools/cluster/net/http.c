@@ -31,7 +31,7 @@
 #define EVENT_MAX   64
 #define IDLE_MAX    256u	/* calls that are kept for reuse, with their handles */
 #define IDLE_BYTES  (64u << 10) /* largest buffer of a call that is kept */
-#define REST_BYTES  (32u << 10)
+#define BATCH_BYTES (32u << 10)
 /* Source: client-go's HTTP/2 health check (ReadIdleTimeout; PingTimeout is half of it), v0.36.3. */
 #define QUIET_NS ((int64_t)30 * NS_PER_S)
 #define AGAIN_NS ((int64_t)60 * NS_PER_S)
@@ -780,8 +780,8 @@ static void wait_for_events(struct bt_http *http)
 		take_event(http, &events[i]);
 	}
 	/* While a long answer is being read, the thread does not sleep. */
-	if (n > 0 && http->rest_ns && http->taken < REST_BYTES) {
-		nanosleep(&(struct timespec){.tv_nsec = http->rest_ns}, NULL);
+	if (n > 0 && http->batch_ns && http->taken < BATCH_BYTES) {
+		nanosleep(&(struct timespec){.tv_nsec = http->batch_ns}, NULL);
 	}
 }
 
@@ -875,7 +875,7 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 	http->dead_ns = options->dead_ns ? options->dead_ns : (int64_t)10 * NS_PER_S;
 	http->quiet_ns = options->quiet_ns ? options->quiet_ns : QUIET_NS;
 	http->again_ns = options->again_ns ? options->again_ns : AGAIN_NS;
-	http->rest_ns = options->rest_ns;
+	http->batch_ns = options->batch_ns;
 	http->gives_up = options->gives_up;
 	http->body_max_bytes = options->body_max_bytes ? options->body_max_bytes : BT_HTTP_BODY_MAX;
 	http->lane_n = lane_n < BT_HTTP_LANES ? lane_n : BT_HTTP_LANES;

@@ -31,7 +31,7 @@ struct bt_http_options {
 	int64_t again_ns;
 	/* How long the thread sleeps after a read, so that under load one wake-up, here and in other threads,
 	 * serves several answers and events. An answer to an idle client is not delayed. 0: no sleep. */
-	int64_t rest_ns;
+	int64_t batch_ns;
 	/* Whether bt_http_fetch must stop waiting, because the process ends; polled every 50 ms by the thread
 	 * that waits. NULL: it waits for the call. */
 	bool (*gives_up)(void);

@@ -25,18 +25,18 @@
 #include "tools/cluster/net/tls_int.h"
 #include "tools/cluster/net/client_metrics.h"
 
-#define READ_BYTES	  (256u << 10) /* size of a read */
-#define PLAIN_BYTES	  (64u << 10)
-#define WRITE_BYTES	  (256u << 10) /* frames that are packed into one write */
-#define STREAM_WINDOW	  (1 << 20)
-#define CONNECTION_WINDOW (16 << 20)
-#define IDLE_FRAMES	  5000u /* frames without effect in a second; more: a hostile server */
-#define IDLE_BYTES	  4096u /* of unknown frames, or for ended streams; count as one such frame */
-#define IDLE_A_REQUEST	  8u	/* such frames that come with a request and are not counted */
-#define STREAMS_AT_FIRST  100u	/* that wait for a connection, until the server has announced its limit */
-#define LANE_CONNECTIONS  8u
-#define CALM_NS		  ((int64_t)NS_PER_S) /* after another connection could not be opened */
-#define FIELDS		  9u		      /* of a request, in addition to an identity's */
+#define READ_BYTES	     (256u << 10) /* size of a read */
+#define PLAIN_BYTES	     (64u << 10)
+#define WRITE_BYTES	     (256u << 10) /* frames that are packed into one write */
+#define STREAM_WINDOW	     (1 << 20)
+#define CONNECTION_WINDOW    (16 << 20)
+#define IDLE_FRAMES	     5000u /* frames without effect in a second; more: a hostile server */
+#define IDLE_BYTES	     4096u /* of unknown frames, or for ended streams; count as one such frame */
+#define IDLE_A_REQUEST	     8u	   /* such frames that come with a request and are not counted */
+#define STREAMS_AT_FIRST     100u  /* that wait for a connection, until the server has announced its limit */
+#define LANE_CONNECTIONS     8u
+#define NO_NEW_CONNECTION_NS ((int64_t)NS_PER_S) /* after another connection could not be opened */
+#define FIELDS		     9u			 /* of a request, in addition to an identity's */
 
 enum stage { RESOLVING = 0, CONNECTING, SHAKING, OPEN, DEAD };
 
@@ -53,7 +53,7 @@ struct bt_h2_call {
 	size_t sent_bytes;	  /* of the body */
 	struct bt_buf kept;	  /* data received while the caller pauses, still encoded */
 	struct bt_gunzip *gunzip; /* NULL: not compressed */
-	bool spoilt;		  /* labelled as compressed, but is not */
+	bool corrupt;		  /* labelled as compressed, but is not */
 };
 
 struct call_list {
@@ -248,8 +248,7 @@ static void abort_stream(struct bt_h2_call *part)
 	if (part->connection) {
 		cancel_stream(part);
 	}
-	settle(part, BT_HTTP_BROKEN,
-		part->spoilt ? "the answer is said to be packed by gzip, and is not" : "");
+	settle(part, BT_HTTP_BROKEN, part->corrupt ? "the response is labelled gzip, but is not" : "");
 }
 
 static void die(struct h2_connection *connection, enum bt_http_fault fault)
@@ -272,7 +271,7 @@ static size_t unpack(struct bt_h2_call *part, struct bt_str bytes)
 
 	while ((left.len || n == sizeof(plain)) && !part->call->paused) {
 		if (!bt_gunzip_take(part->gunzip, &left, plain, sizeof(plain), &n)) {
-			part->spoilt = true;
+			part->corrupt = true;
 			break;
 		}
 		if (n && !bt_http_take_data(part->call, plain, n)) {
@@ -297,7 +296,7 @@ static bool hand_on(struct bt_h2_call *part, struct bt_str bytes)
 	} else {
 		bt_http_take_data(call, bytes.ptr, n);
 	}
-	if (call->cancelled || call->too_long || part->spoilt) {
+	if (call->cancelled || call->too_long || part->corrupt) {
 		return false;
 	}
 	if (n < bytes.len) {
@@ -364,7 +363,7 @@ static int take_field(nghttp2_session *session, const nghttp2_frame *frame, cons
 
 /* Frames that cost work and have no effect. A few come with each request (windows, a reset), and a server's
  * PING now and then is harmless; thousands in a second are not. */
-static bool brings_nothing(
+static bool is_without_effect(
 	const struct h2_connection *connection, const nghttp2_frame_hd *frame, const struct bt_h2_call *part)
 {
 	switch (frame->type) {
@@ -390,7 +389,7 @@ static bool count_idle(struct h2_connection *connection)
 		return true;
 	}
 	bt_buf_clear(&connection->why);
-	bt_buf_text(&connection->why, "the server floods it with frames that bring nothing");
+	bt_buf_text(&connection->why, "the server floods the connection with frames without effect");
 	return false;
 }
 
@@ -415,7 +414,7 @@ static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, 
 	struct h2_connection *connection = context;
 	struct bt_h2_call *part = nghttp2_session_get_stream_user_data(session, frame->stream_id);
 
-	return brings_nothing(connection, frame, part) && !count_idle(connection)
+	return is_without_effect(connection, frame, part) && !count_idle(connection)
 		       ? NGHTTP2_ERR_CALLBACK_FAILURE
 		       : 0;
 }
@@ -1099,7 +1098,7 @@ static void end_queue(struct h2_connection *connection)
 
 	for (struct h2_connection *one = lane->first; one; one = one->next) {
 		if (one->stage == OPEN && !one->drained && shows(one->identity, connection->identity)) {
-			lane->quiet_ns = bt_clock_monotonic_ns() + CALM_NS;
+			lane->quiet_ns = bt_clock_monotonic_ns() + NO_NEW_CONNECTION_NS;
 			return;
 		}
 	}

@@ -64,7 +64,7 @@ struct bt_http {
 	const struct bt_client_config *access; /* init: */
 	const struct bt_endpoint *endpoint;    /* init: */
 	int64_t connect_timeout_ns, dead_ns;   /* init: */
-	int64_t quiet_ns, rest_ns, again_ns;   /* init: */
+	int64_t quiet_ns, batch_ns, again_ns;  /* init: */
 	uint64_t body_max_bytes;	       /* init: */
 	bool (*gives_up)(void);		       /* init: */
 	uint32_t lane_n;		       /* init: */

@@ -115,12 +115,12 @@ static bool is_good(const struct run_command *run, const struct bt_release *bina
 static const struct bt_release *assume(const struct run_command *run)
 {
 	const struct bt_release *assumed = NULL, *next;
-	struct bt_buf unsaid = {0};
+	struct bt_buf ignored = {0};
 
 	for (uint32_t i = 0; (next = bt_release_at(i)); i++) {
-		assumed = is_good(run, next, &unsaid) ? next : assumed;
+		assumed = is_good(run, next, &ignored) ? next : assumed;
 	}
-	bt_buf_fini(&unsaid);
+	bt_buf_fini(&ignored);
 	return assumed ? assumed : bt_release_default();
 }
 
@@ -214,7 +214,7 @@ static enum ending check_release(struct run_command *run, struct bt_release_watc
 	return GOES_ON;
 }
 
-static enum ending attend(
+static enum ending supervise(
 	struct run_command *run, struct bt_scheduler *scheduler, const struct bt_release **out_next)
 {
 	const struct bt_release_watch_options options = watch_options(run);
@@ -249,7 +249,7 @@ static int serve(struct run_command *run, struct bt_scheduler *scheduler, const 
 	if (bt_scheduler_start(scheduler, &why) != BT_OK && !bt_interrupt_pending()) {
 		status = cmd_run_fail(&why);
 	} else {
-		ending = attend(run, scheduler, &next);
+		ending = supervise(run, scheduler, &next);
 		status = ending == LOST ? BT_EXIT_NO : ending == REFUSED ? BT_EXIT_INPUT : BT_EXIT_OK;
 	}
 	if (bt_scheduler_stop(scheduler, STOP_LIMIT_NS)) {

@@ -75,14 +75,14 @@ bool bt_release_watch_begin(const struct bt_release_watch_options *options,
 	const struct bt_release *release = options->release;
 	enum bt_server_answer answer = options->read_version(options->context, &version, &why);
 
-	if (answer == BT_SERVER_TOLD) {
+	if (answer == BT_SERVER_KNOWN) {
 		release = bt_server_version_release(&version);
 		if (release) {
 			log_release(release, &version);
 		} else {
 			refuse(&version);
 		}
-	} else if (answer == BT_SERVER_MUTE) {
+	} else if (answer == BT_SERVER_NO_VERSION) {
 		release = newest();
 		warn_no_version(release, &why);
 	} else {
@@ -93,7 +93,7 @@ bool bt_release_watch_begin(const struct bt_release_watch_options *options,
 			bt_log_fields(bt_log_str("err", bt_buf_view(&why))));
 	}
 	*out_release = release;
-	*out_undecided = answer == BT_SERVER_AWAY;
+	*out_undecided = answer == BT_SERVER_UNREACHABLE;
 	bt_buf_fini(&why);
 	return release != NULL;
 }
@@ -204,16 +204,16 @@ enum bt_release_change bt_release_watch_tick(
 	}
 	enum bt_server_answer answer = options->read_version(options->context, &version, &why);
 
-	if (answer == BT_SERVER_TOLD) {
+	if (answer == BT_SERVER_KNOWN) {
 		if (options->fixed) {
 			compare(watch, &version);
 		} else {
 			change = options->undecided ? settle_known(watch, &version, out_release)
 						    : follow(watch, &version, now_ns, out_release);
 		}
-	} else if (answer == BT_SERVER_MUTE && options->undecided) {
+	} else if (answer == BT_SERVER_NO_VERSION && options->undecided) {
 		change = settle_unanswered(watch, &why, out_release);
-	} else if (answer == BT_SERVER_MUTE && options->fixed) {
+	} else if (answer == BT_SERVER_NO_VERSION && options->fixed) {
 		watch->logged = true;
 	}
 	bt_buf_fini(&why);

@@ -852,7 +852,7 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 	s->node_pages = NULL;
 	bt_watch_destroy(s->watch);
 	s->watch = NULL;
-	bt_writer_wind_up(s->writer, limit_ns / REPORTS_SHARE);
+	bt_writer_shutdown(s->writer, limit_ns / REPORTS_SHARE);
 	bool drained = bt_writer_drain(s->writer, limit_ns);
 	bool stopped = bt_pipeline_stop(s->pipeline, BT_END_ABANDON, limit_ns);
 	if (!stopped) {

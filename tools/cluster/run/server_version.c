@@ -75,15 +75,15 @@ static enum bt_server_answer take_version(const struct bt_http_head *head, const
 {
 	if (head->status == 429 || head->status >= 500) {
 		bt_buf_printf(out_error, "/version was answered with %u", head->status);
-		return BT_SERVER_AWAY;
+		return BT_SERVER_UNREACHABLE;
 	}
 	if (head->status != 200 || !bt_server_version_read(bt_buf_view(body), out_version)) {
 		bt_buf_printf(out_error,
 			head->status == 200 ? "/version is no version" : "/version was answered with %u",
 			head->status);
-		return BT_SERVER_MUTE;
+		return BT_SERVER_NO_VERSION;
 	}
-	return BT_SERVER_TOLD;
+	return BT_SERVER_KNOWN;
 }
 
 enum bt_server_answer bt_server_version_get(const struct bt_client_config *access,
@@ -93,7 +93,7 @@ enum bt_server_answer bt_server_version_get(const struct bt_client_config *acces
 		.path = BT_STR("/version"), .accept = BT_STR("application/json"), .timeout_ns = FETCH_NS};
 	struct bt_http_head head = {.status = 0};
 	struct bt_buf body = {0};
-	enum bt_server_answer answer = BT_SERVER_AWAY;
+	enum bt_server_answer answer = BT_SERVER_UNREACHABLE;
 	struct bt_http *http = bt_http_create(
 		&(struct bt_http_options){
 			.access = access, .name = "version", .gives_up = bt_interrupt_pending},

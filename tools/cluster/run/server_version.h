@@ -17,15 +17,15 @@ struct bt_server_version {
 bool bt_server_version_read(struct bt_str json, struct bt_server_version *out_version);
 
 enum bt_server_answer {
-	BT_SERVER_TOLD = 0,
-	BT_SERVER_MUTE, /* it answers, but without a version: a retry would not help */
-	BT_SERVER_AWAY	/* it does not answer now */
+	BT_SERVER_KNOWN = 0,
+	BT_SERVER_NO_VERSION, /* it answers, but without a version: a retry would not help */
+	BT_SERVER_UNREACHABLE /* it does not answer now */
 };
 
 /*
  * Reads the server's version, on a new connection: behind a load balancer that may be any of several servers.
  * Context: waits, 5 s at most; starts a thread, which has ended when it returns.
- * Returns: the outcome; out_error has the reason unless it is BT_SERVER_TOLD.
+ * Returns: the outcome; out_error has the reason unless it is BT_SERVER_KNOWN.
  */
 enum bt_server_answer bt_server_version_get(const struct bt_client_config *access,
 	struct bt_server_version *out_version, struct bt_buf *out_error);

@@ -18,11 +18,11 @@
 #include "tools/cluster/serve/review.h"
 
 /* Cached answers of each kind; a new one replaces the oldest. */
-#define REMEMBERED   512
-#define DIGEST_BYTES 32
-#define TOKEN_BYTES  8192
-#define REVIEW_NS    INT64_C(10000000000)
-#define SAY_NS	     INT64_C(30000000000)
+#define REMEMBERED	512
+#define DIGEST_BYTES	32
+#define TOKEN_BYTES	8192
+#define REVIEW_NS	INT64_C(10000000000)
+#define LOG_INTERVAL_NS INT64_C(30000000000)
 
 #define LOOKUP_PATH "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 
@@ -198,7 +198,7 @@ static void log_refusal(struct bt_auth *auth, const char *message, const struct 
 {
 	uint64_t held_n;
 
-	if (bt_log_due(&auth->log_limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+	if (bt_log_due(&auth->log_limit, bt_clock_monotonic_ns(), LOG_INTERVAL_NS, &held_n)) {
 		bt_log(BT_LOG_ERROR, 0, message,
 			bt_log_fields(bt_log_str("err", bt_buf_view(reason)),
 				bt_log_int("heldBack", (int64_t)held_n)));

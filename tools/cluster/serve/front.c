@@ -25,12 +25,12 @@
 #include "tools/kube/log/log.h"
 #include "tools/cluster/serve/workers.h"
 
-#define REQUEST_BYTES  ((size_t)32 << 10)
-#define UPLOAD_BYTES   ((size_t)1024)
-#define SAY_NS	       INT64_C(60000000000)
-#define WORKERS	       8u
-#define WAITING	       64u
-#define ACCEPT_AT_ONCE 64
+#define REQUEST_BYTES	((size_t)32 << 10)
+#define UPLOAD_BYTES	((size_t)1024)
+#define LOG_INTERVAL_NS INT64_C(60000000000)
+#define WORKERS		8u
+#define WAITING		64u
+#define ACCEPT_AT_ONCE	64
 
 /* A connection's state outside of libmicrohttpd and GnuTLS. */
 struct client {
@@ -60,7 +60,7 @@ struct bt_front {
 	struct client *dead;		 /* owner: the same; freed once libmicrohttpd has released them */
 	struct MHD_Daemon *daemon;	 /* owner: the same */
 	struct bt_workers *workers;	 /* init: NULL during shutdown */
-	struct bt_accept_rest rest;	 /* owner: the front's thread */
+	struct bt_accept_backoff rest;	 /* owner: the front's thread */
 	int wake_fd;			 /* init: an eventfd: an answer is ready, or shutdown has started */
 	struct bt_thread *thread;	 /* init: */
 	struct bt_lock lock;
@@ -295,7 +295,7 @@ static void write_local(int fd, char out[BT_TLS_ADDRESS_BYTES])
 	}
 }
 
-static void expel(struct bt_front *front, uint32_t ix)
+static void close_client(struct bt_front *front, uint32_t ix)
 {
 	bt_connections_enter(front->table, ix, BT_CONNECTION_CLOSING, bt_clock_monotonic_ns());
 	shutdown(front->clients[ix]->fd, SHUT_RDWR);
@@ -318,7 +318,7 @@ static struct client *begin_client(struct bt_front *front, struct MHD_Connection
 	front->clients[client->ix] = client;
 	write_local(client->fd, client->session.local);
 	if (!bt_server_tls_begin(session_of(connection), &client->session)) {
-		expel(front, client->ix);
+		close_client(front, client->ix);
 	}
 	return client;
 }
@@ -361,7 +361,7 @@ static void warn_full(struct bt_front *front)
 {
 	uint64_t held_n;
 
-	if (bt_log_due(&front->full_log_limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+	if (bt_log_due(&front->full_log_limit, bt_clock_monotonic_ns(), LOG_INTERVAL_NS, &held_n)) {
 		bt_log(BT_LOG_WARNING, 0,
 			"Connections to --secure-port are closed to make room for others, which wait; see "
 			"which clients open so many",
@@ -387,7 +387,7 @@ static bool make_room(struct bt_front *front)
 	bt_connections_room_ns(front->table, &victim);
 	if (victim != BT_CONNECTION_NONE) {
 		warn_full(front);
-		expel(front, victim);
+		close_client(front, victim);
 		run(front);
 	}
 	return bt_connections_room_ns(front->table, &victim) == 0;
@@ -413,7 +413,7 @@ static void take_connections(struct bt_front *front)
 			uint32_t victim = bt_connections_victim(front->table);
 
 			if (victim != BT_CONNECTION_NONE) {
-				expel(front, victim);
+				close_client(front, victim);
 			}
 			return;
 		} else {
@@ -476,7 +476,7 @@ static void loop(void *context)
 			front->rest.until_ns = 0;
 		}
 		for (uint32_t ix; (ix = bt_connections_late(front->table, now_ns)) != BT_CONNECTION_NONE;) {
-			expel(front, ix);
+			close_client(front, ix);
 		}
 		run(front);
 		if (open && files[2].revents) {
@@ -487,13 +487,14 @@ static void loop(void *context)
 
 /* ---- create and destroy ---- */
 
-static void log_complaint(void *context, const char *format, va_list arguments)
+static void log_diagnostic(void *context, const char *format, va_list arguments)
 {
 	struct bt_front *front = context;
 	struct bt_buf text = {0};
 	uint64_t held_n;
 
-	if (!bt_log_enabled(3) || !bt_log_due(&front->log_limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+	if (!bt_log_enabled(3) ||
+		!bt_log_due(&front->log_limit, bt_clock_monotonic_ns(), LOG_INTERVAL_NS, &held_n)) {
 		return;
 	}
 	bt_buf_vprintf(&text, format, arguments);
@@ -520,11 +521,11 @@ static bool start_daemon(struct bt_front *front, struct bt_buf *out_error)
 {
 	front->daemon = MHD_start_daemon(MHD_USE_TLS | MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET |
 						 MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG,
-		0, NULL, NULL, take_request, front,		  /* */
-		MHD_OPTION_EXTERNAL_LOGGER, log_complaint, front, /* first: logs errors of the others */
-		MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL,	  /* */
-		MHD_OPTION_NOTIFY_CONNECTION, take_notice, front, /* */
-		MHD_OPTION_HTTPS_CERT_CALLBACK, no_certificate,	  /* */
+		0, NULL, NULL, take_request, front,		   /* */
+		MHD_OPTION_EXTERNAL_LOGGER, log_diagnostic, front, /* first: logs errors of the others */
+		MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL,	   /* */
+		MHD_OPTION_NOTIFY_CONNECTION, take_notice, front,  /* */
+		MHD_OPTION_HTTPS_CERT_CALLBACK, no_certificate,	   /* */
 		MHD_OPTION_CONNECTION_LIMIT,
 		bt_connections_limits(front->table)->connections + 1u, /* the table enforces the limit */
 		MHD_OPTION_CONNECTION_TIMEOUT, 0u,		       /* the table enforces timeouts */

@@ -14,9 +14,9 @@
 /* The listen backlog; the system may allow less. */
 #define BACKLOG 4096
 /* Source: net/http's Server.Serve. */
-#define REST_FIRST_NS INT64_C(5000000)
-#define REST_MAX_NS   INT64_C(1000000000)
-#define SAY_NS	      INT64_C(60000000000)
+#define BACKOFF_FIRST_NS INT64_C(5000000)
+#define BACKOFF_MAX_NS	 INT64_C(1000000000)
+#define LOG_INTERVAL_NS	 INT64_C(60000000000)
 
 static struct addrinfo *resolve(
 	const struct bt_serve_settings *settings, uint16_t port, struct bt_buf *out_error)
@@ -111,24 +111,23 @@ static bool is_shortage(int error)
 	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-static void begin_rest(struct bt_accept_rest *rest, int error, int64_t now_ns)
+static void begin_accept_backoff(struct bt_accept_backoff *backoff, int error, int64_t now_ns)
 {
-	int64_t twice_ns = rest->last_ns ? rest->last_ns * 2 : REST_FIRST_NS;
+	int64_t twice_ns = backoff->last_ns ? backoff->last_ns * 2 : BACKOFF_FIRST_NS;
 	uint64_t held_n;
 
-	rest->last_ns = twice_ns < REST_MAX_NS ? twice_ns : REST_MAX_NS;
-	rest->until_ns = now_ns + rest->last_ns;
-	if (bt_log_due(&rest->log_limit, now_ns, SAY_NS, &held_n)) {
+	backoff->last_ns = twice_ns < BACKOFF_MAX_NS ? twice_ns : BACKOFF_MAX_NS;
+	backoff->until_ns = now_ns + backoff->last_ns;
+	if (bt_log_due(&backoff->log_limit, now_ns, LOG_INTERVAL_NS, &held_n)) {
 		bt_log(BT_LOG_WARNING, 0,
 			"Connections have to wait at --secure-port; allow the process more open files "
-			"(ulimit -n, "
-			"LimitNOFILE=)",
+			"(ulimit -n, LimitNOFILE=)",
 			bt_log_fields(bt_log_str("err", bt_str(strerror(error))),
 				bt_log_int("heldBack", (int64_t)held_n)));
 	}
 }
 
-int bt_accept(int listen_fd, struct sockaddr *out_peer, socklen_t *out_n, struct bt_accept_rest *rest,
+int bt_accept(int listen_fd, struct sockaddr *out_peer, socklen_t *out_n, struct bt_accept_backoff *backoff,
 	int64_t now_ns)
 {
 	int fd;
@@ -137,9 +136,9 @@ int bt_accept(int listen_fd, struct sockaddr *out_peer, socklen_t *out_n, struct
 		fd = accept4(listen_fd, out_peer, out_n, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	} while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
 	if (fd >= 0) {
-		rest->last_ns = 0;
+		backoff->last_ns = 0;
 	} else if (is_shortage(errno)) {
-		begin_rest(rest, errno, now_ns);
+		begin_accept_backoff(backoff, errno, now_ns);
 	}
 	return fd;
 }

@@ -14,7 +14,7 @@ int bt_listen(const struct bt_serve_settings *settings, bool any_port, uint16_t 
 	struct bt_buf *out_error);
 
 /* Backoff of accept when descriptors or memory are short. Zero-initialised. */
-struct bt_accept_rest {
+struct bt_accept_backoff {
 	int64_t until_ns; /* 0: no backoff; its owner resets it */
 	int64_t last_ns;  /* the last delay */
 	struct bt_log_limit log_limit;
@@ -22,5 +22,5 @@ struct bt_accept_rest {
 
 /* Accepts a connection, non-blocking. Returns: its socket; -1: none is pending, or there is a shortage and
  * the backoff has started: 5 ms to 1 s, doubling, as Go's server. */
-int bt_accept(int listen_fd, struct sockaddr *out_peer, socklen_t *out_n, struct bt_accept_rest *rest,
+int bt_accept(int listen_fd, struct sockaddr *out_peer, socklen_t *out_n, struct bt_accept_backoff *rest,
 	int64_t now_ns);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/format/json_mend.h"
+#include "tools/format/json_repair.h"
 #include "tools/format/object_schema.h"
 #include "tools/cluster/watch/store.h"
 
@@ -20,7 +20,7 @@ void bt_watch_frame_reader_fini(struct bt_watch_frame_reader *reader)
 	bt_proto_destroy(reader->proto);
 	bt_json_destroy(reader->json);
 	bt_arena_fini(&reader->arena);
-	bt_buf_fini(&reader->mended);
+	bt_buf_fini(&reader->repaired);
 }
 
 static bool proto_failed(struct bt_watch_frame_reader *reader, const struct bt_proto_error *error)
@@ -90,23 +90,23 @@ static enum bt_proto_extent decode_json_object(struct bt_watch_frame_reader *rea
 	const struct bt_kind_info *kind, struct bt_str text, struct bt_arena *arena, struct bt_object *out)
 {
 	const struct bt_kind_schema *schema = bt_kind_schema_of(kind->kind);
-	enum bt_proto_extent extent = reader->is_mended ? BT_PROTO_REPLACED : BT_PROTO_WHOLE;
+	enum bt_proto_extent extent = reader->is_repaired ? BT_PROTO_REPLACED : BT_PROTO_WHOLE;
 	struct bt_decode_error error;
 
 	out->kind = kind->kind;
 	out->api_version = bt_kind_api_version(kind);
 	out->kind_name = bt_str(kind->name);
-	if (!decode_tolerantly(reader, schema, text, out, &error) && !reader->is_mended &&
-		bt_json_mend(text, &reader->mended)) {
+	if (!decode_tolerantly(reader, schema, text, out, &error) && !reader->is_repaired &&
+		bt_json_repair(text, &reader->repaired)) {
 		set_json_error(reader, &error);
 		extent = BT_PROTO_REPLACED;
-		(void)decode_tolerantly(reader, schema, bt_buf_view(&reader->mended), out, &error);
+		(void)decode_tolerantly(reader, schema, bt_buf_view(&reader->repaired), out, &error);
 	}
 	if (error.status != BT_OK) {
 		extent = BT_PROTO_IN_PART;
 		set_json_error(reader, &error);
 	}
-	reader->is_mended = false;
+	reader->is_repaired = false;
 	bt_schema_own(&schema->schema, arena, &out->meta);
 	return extent;
 }
@@ -173,14 +173,14 @@ static bool open_json(struct bt_watch_frame_reader *reader, struct bt_str bytes,
 	static const struct bt_schema schema = BT_SCHEMA(fields, struct json_event);
 
 	*out = (struct json_event){0};
-	reader->is_mended = false;
+	reader->is_repaired = false;
 	if (decode_json(reader, &schema, bytes, out)) {
 		return true;
 	}
 	*out = (struct json_event){0};
-	reader->is_mended = bt_json_mend(bytes, &reader->mended) &&
-			    decode_json(reader, &schema, bt_buf_view(&reader->mended), out);
-	return reader->is_mended;
+	reader->is_repaired = bt_json_repair(bytes, &reader->repaired) &&
+			      decode_json(reader, &schema, bt_buf_view(&reader->repaired), out);
+	return reader->is_repaired;
 }
 
 static bool open_proto(struct bt_watch_frame_reader *reader, const struct bt_kind_info *kind,

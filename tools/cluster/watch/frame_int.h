@@ -14,9 +14,9 @@
 struct bt_watch_frame_reader {
 	struct bt_proto *proto;
 	struct bt_json *json;
-	struct bt_arena arena; /* for copies */
-	struct bt_buf mended;  /* JSON in which something had to be replaced */
-	bool is_mended;	       /* mended has the next event's object */
+	struct bt_arena arena;	/* for copies */
+	struct bt_buf repaired; /* JSON in which something had to be replaced */
+	bool is_repaired;	/* repaired has the next event's object */
 	char error[BT_WATCH_FRAME_ERROR_BYTES];
 };
 

@@ -68,19 +68,19 @@ void bt_reflector_log(const struct bt_reflector *r, int verbosity, const char *w
 		why.len ? bt_log_fields(type, bt_log_str("err", why)) : bt_log_fields(type));
 }
 
-static void end_rest(void *context)
+static void end_delay(void *context)
 {
 	struct bt_reflector *r = context;
 
-	r->rests = false;
+	r->is_delayed = false;
 	run(r);
 }
 
 static void rest(struct bt_reflector *r, int64_t delay_ns)
 {
-	r->state = BT_REFLECTOR_REST;
-	r->rests = true;
-	bt_http_after(r->shared->http, delay_ns, end_rest, r);
+	r->state = BT_REFLECTOR_IDLE;
+	r->is_delayed = true;
+	bt_http_after(r->shared->http, delay_ns, end_delay, r);
 }
 
 /* Waits for the backoff's delay, or longer when the server requires it. */
@@ -380,7 +380,7 @@ static void on_whole(struct bt_reflector *r)
 	struct bt_buf version = r->list_version;
 
 	r->list_version = (struct bt_buf){0};
-	r->state = BT_REFLECTOR_REST;
+	r->state = BT_REFLECTOR_IDLE;
 	bt_intake_sweep(r, bt_buf_view(&version));
 	bt_buf_fini(&version);
 }
@@ -393,7 +393,7 @@ static void on_ended(struct bt_reflector *r)
 			bt_log_int("totalItems", (int64_t)r->call_event_n)));
 	if (was_good_watch(r)) {
 		r->expired_n = 0;
-		r->state = BT_REFLECTOR_REST;
+		r->state = BT_REFLECTOR_IDLE;
 	} else {
 		bt_reflector_note(r, "A watch has ended at once, without an event", (struct bt_str){0});
 		back_off(r);
@@ -415,7 +415,7 @@ static void on_expired(struct bt_reflector *r)
 		r->unavailable = true;
 	}
 	r->wants_list = true;
-	r->state = BT_REFLECTOR_REST;
+	r->state = BT_REFLECTOR_IDLE;
 	if (later) {
 		bt_reflector_note(
 			r, "The server has forgotten the version to begin at, again", (struct bt_str){0});
@@ -450,7 +450,7 @@ static void on_absent(struct bt_reflector *r)
 		back_off(r);
 		return;
 	}
-	r->state = BT_REFLECTOR_REST;
+	r->state = BT_REFLECTOR_IDLE;
 	if (r->version_ix + 1 < BT_KIND_VERSIONS && r->kind->versions[r->version_ix + 1].path) {
 		r->version_ix++;
 		return;
@@ -465,14 +465,14 @@ static void on_refused(struct bt_reflector *r)
 {
 	if (r->state == BT_REFLECTOR_STREAM) {
 		r->plain = true;
-		r->state = BT_REFLECTOR_REST;
+		r->state = BT_REFLECTOR_IDLE;
 		return;
 	}
 	r->wants_list = true;
 	back_off(r);
 }
 
-static void conclude(struct bt_reflector *r)
+static void choose_transition(struct bt_reflector *r)
 {
 	enum bt_watch_fate fate = judge(r);
 
@@ -495,7 +495,7 @@ static void conclude(struct bt_reflector *r)
 		break;
 	case BT_FATE_RELIST:
 		r->wants_list = true;
-		r->state = BT_REFLECTOR_REST;
+		r->state = BT_REFLECTOR_IDLE;
 		break;
 	case BT_FATE_AHEAD:
 		r->unavailable = r->wants_list = true;
@@ -551,9 +551,9 @@ static void run_once(struct bt_reflector *r)
 			bt_http_cancel(http, r->call);
 		}
 	} else if (r->call) {
-		conclude(r);
+		choose_transition(r);
 		r->again = true;
-	} else if (!r->rests && !r->sweeping) {
+	} else if (!r->is_delayed && !r->sweeping) {
 		reflector_begin(r);
 	}
 }

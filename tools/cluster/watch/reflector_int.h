@@ -9,7 +9,7 @@
  *    |        |
  *    +--------+---- refused, denied, throttled, lost: after a while
  *
- * conclude() chooses each transition. At most one call is in flight; the next starts after its done.
+ * choose_transition() chooses each transition. At most one call is in flight; the next starts after its done.
  * Source: client-go's tools/cache reflector, v0.36.3.
  */
 #pragma once
@@ -31,7 +31,7 @@
 /* Limit of objects per kind that the log names because they were not decoded completely. */
 #define BT_REFLECTOR_NAMED 64u
 
-enum bt_reflector_state { BT_REFLECTOR_REST = 0, BT_REFLECTOR_LIST, BT_REFLECTOR_STREAM, BT_REFLECTOR_WATCH };
+enum bt_reflector_state { BT_REFLECTOR_IDLE = 0, BT_REFLECTOR_LIST, BT_REFLECTOR_STREAM, BT_REFLECTOR_WATCH };
 
 /* The outcome of a call. */
 enum bt_watch_fate {
@@ -95,9 +95,9 @@ struct bt_reflector {
 	struct bt_backpressure_queue queue;
 	struct bt_watch_event *spare;
 	struct bt_watch_backoff backoff;
-	int64_t due_ns;	     /* when its delay ends */
-	bool rests, retries; /* a timer is set */
-	bool busy, again;    /* busy: run() is active; again: it has to repeat */
+	int64_t due_ns;		  /* when its delay ends */
+	bool is_delayed, retries; /* a timer is set */
+	bool busy, again;	  /* busy: run() is active; again: it has to repeat */
 	/* Read by other threads. */
 	struct bt_lock lock;	 /* of the next three */
 	struct bt_store *known;	 /* lock(lock): also for the client's thread, when it writes */

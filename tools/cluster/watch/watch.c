@@ -10,8 +10,8 @@
 #include "engine/base/mem.h"
 #include "tools/cluster/watch/reflector_int.h"
 
-#define PAGE	500u
-#define REST_NS INT64_C(1000000) /* batches a burst of events into few wake-ups */
+#define PAGE	 500u
+#define BATCH_NS INT64_C(1000000) /* batches a burst of events into few wake-ups */
 
 struct bt_watch {
 	struct bt_reflectors shared;
@@ -44,7 +44,7 @@ struct bt_watch *bt_watch_create(const struct bt_watch_options *options, struct 
 	const struct bt_kind_info *kinds[BT_WATCH_KINDS_MAX];
 	struct bt_http *http = bt_http_create(
 		&(struct bt_http_options){
-			.access = options->access, .name = "berth-watch", .rest_ns = REST_NS},
+			.access = options->access, .name = "berth-watch", .batch_ns = BATCH_NS},
 		out_error);
 
 	if (!http) {

@@ -41,7 +41,7 @@ static enum bt_nomination nomination_of(struct bt_engine *engine, const struct b
 {
 	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
 	enum bt_nomination nomination = bt_nomination_of(decision);
-	bool stays = bt_release_has(bt_engine_kubernetes(engine), BT_RULE_CYCLE_CLEARS_WHAT_IT_KNEW) &&
+	bool stays = bt_release_has(bt_engine_kubernetes(engine), BT_RULE_CYCLE_CLEARS_KNOWN_NOMINATION) &&
 		     bt_ledger_pod(ledger, decision->pod_ix)->status_node != BT_NAME_NONE;
 
 	return nomination == BT_NOMINATION_CLEAR && stays ? BT_NOMINATION_LEAVE : nomination;

@@ -14,7 +14,7 @@
 #include "tools/format/proto.h"
 #include "tools/cluster/write/proto.h"
 
-#define SAY_NS INT64_C(1000000000)
+#define LOG_INTERVAL_NS INT64_C(1000000000)
 
 #define QPS	    50
 #define BURST	    100
@@ -35,7 +35,7 @@
 /* Calls that fail together slow the writer down once. */
 #define SLOW_DOWN_NS (BT_WRITE_S / 10)
 /* Short compared with the latency of an answer. */
-#define REST_NS	       (BT_WRITE_S / 1000)
+#define BATCH_NS       (BT_WRITE_S / 1000)
 #define BACKOFF_NS     (BT_WRITE_S / 10)
 #define BACKOFF_MAX_NS (5 * BT_WRITE_S)
 
@@ -879,7 +879,7 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 	bt_eventcount_init(&writer->over);
 	writer->http = bt_http_create(&(struct bt_http_options){.access = options->access,
 					      .name = "writer",
-					      .rest_ns = REST_NS,
+					      .batch_ns = BATCH_NS,
 					      .connections = writer->options.connections},
 		out_error);
 	if (!writer->http) {
@@ -934,7 +934,7 @@ void bt_writer_destroy(struct bt_writer *writer)
 	bt_mem_free(writer);
 }
 
-void bt_writer_wind_up(struct bt_writer *writer, int64_t reports_ns)
+void bt_writer_shutdown(struct bt_writer *writer, int64_t reports_ns)
 {
 	bt_store_relaxed(&writer->reports_until_ns, bt_write_now(writer) + reports_ns);
 	bt_http_after(writer->http, 0, wake, writer);
@@ -982,7 +982,7 @@ void bt_write_log_error(
 {
 	uint64_t held_n;
 
-	if (bt_log_due(limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+	if (bt_log_due(limit, bt_clock_monotonic_ns(), LOG_INTERVAL_NS, &held_n)) {
 		bt_log(BT_LOG_ERROR, 0, what,
 			bt_log_fields(bt_log_pod(pod->namespace_, pod->name), bt_log_str("err", why),
 				bt_log_int("others", (int64_t)held_n)));

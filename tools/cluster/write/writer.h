@@ -85,7 +85,7 @@ void bt_writer_attach(struct bt_writer *writer, struct bt_pipeline *pipeline);
  * are followed up; events and patches are sent for reports_ns, with one try.
  * Context: not the writer's thread.
  */
-void bt_writer_wind_up(struct bt_writer *writer, int64_t reports_ns);
+void bt_writer_shutdown(struct bt_writer *writer, int64_t reports_ns);
 
 /* Waits until nothing is in flight, at most limit_ns. Returns: whether that is so. Context: not the writer's
  * thread. */

@@ -434,8 +434,7 @@ static void refuse_yaml(struct decode *decode, const struct bt_yaml_error *error
 	bt_buf_text(decode->error, error->problem ? error->problem : error->message);
 }
 
-/* As upstream, JSON starts with a brace; anything else is YAML, of which the first document is used.
- */
+/* As upstream, JSON starts with a brace; anything else is YAML, of which the first document is used. */
 static bool find_json(struct decode *decode)
 {
 	struct bt_arena *arena = &decode->config->arena;

@@ -131,7 +131,7 @@ int bt_configuration_plugins(const struct bt_invocation *invocation)
 	return status;
 }
 
-static void config_file_complain(void *context, const struct bt_diagnosis *diagnosis)
+static void config_file_diagnose(void *context, const struct bt_diagnosis *diagnosis)
 {
 	const struct bt_invocation *invocation = context;
 	struct bt_buf text = {0};
@@ -164,7 +164,7 @@ int bt_configuration_text(const struct bt_invocation *invocation, struct bt_buf 
 		bt_message("berth %s: %s: this is a directory; --config takes one file\n", command, path);
 		return BT_EXIT_INPUT;
 	}
-	struct bt_input *input = bt_input_create(config_file_complain, (void *)invocation);
+	struct bt_input *input = bt_input_create(config_file_diagnose, (void *)invocation);
 
 	if (bt_input_add(input, path) == BT_OK && bt_input_next(input, &file)) {
 		bt_buf_str(out_text, file.text);

@@ -77,7 +77,7 @@ static bool check_plugins(struct bt_str list, struct bt_buf *out_error)
 /* Removes the release from a list of gates. Returns: NULL: unknown, with the reason. */
 static const struct bt_release *take_release(struct bt_str *gates, struct bt_buf *out_error)
 {
-	struct bt_str name = bt_str(BT_RELEASE_UNSAID_TEXT);
+	struct bt_str name = bt_str(BT_RELEASE_UNRECORDED_TEXT);
 
 	if (bt_str_starts(*gates, RELEASE)) {
 		size_t end = bt_str_find(*gates, ',', 0);

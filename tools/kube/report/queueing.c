@@ -267,7 +267,7 @@ static void report_preemption(struct bt_emit *emit, struct bt_engine *engine,
 static void report_preemptions(
 	struct bt_emit *emit, struct bt_engine *engine, const struct bt_queueing_facts *facts)
 {
-	uint64_t ends[BT_PREEMPTION_VAIN + 1] = {0};
+	uint64_t ends[BT_PREEMPTION_UNUSED + 1] = {0};
 
 	for (size_t i = 0; i < facts->preemption_n; i++) {
 		ends[facts->preemptions[i].end]++;
@@ -280,7 +280,8 @@ static void report_preemptions(
 	add_int(emit, "victims", facts->evicted_n, "preempted victims");
 	add_int(emit, "placed", ends[BT_PREEMPTION_PLACED],
 		"preemptions after which the pod was placed there");
-	add_int(emit, "in_vain", ends[BT_PREEMPTION_VAIN], "  preemptor not scheduled on its nominated node");
+	add_int(emit, "in_vain", ends[BT_PREEMPTION_UNUSED],
+		"  preemptor not scheduled on its nominated node");
 	add_int(emit, "waiting", ends[BT_PREEMPTION_WAITS], "  not over yet");
 	bt_emit_end(emit);
 	if (facts->preemption_n == 0) {

@@ -21,7 +21,7 @@ struct bt_report_victim {
 enum bt_preemption_end {
 	BT_PREEMPTION_WAITS = 0, /* the pod is still nominated to the node */
 	BT_PREEMPTION_PLACED,	 /* it is on that node */
-	BT_PREEMPTION_VAIN	 /* neither on the node nor nominated to it any more */
+	BT_PREEMPTION_UNUSED	 /* neither on the node nor nominated to it any more */
 };
 
 struct bt_report_preemption {

@@ -47,7 +47,7 @@ static bool note_pod(void *context, const struct berth_pod_ref *pod, enum berth_
 /* Evicts the node's pods, and places one like each of them elsewhere. Returns: how many fit nowhere. */
 static int drain(struct berth *berth, struct pods_of *pods)
 {
-	int homeless = 0;
+	int unplaced = 0;
 
 	for (int i = 0; i < pods->names.n; i++) {
 		berth_evict_pod(berth, pods->spaces.items[i], pods->names.items[i]);
@@ -61,11 +61,11 @@ static int drain(struct berth *berth, struct pods_of *pods)
 			berth, pods->spaces.items[i], pods->names.items[i], 1, &placed, &why);
 		if (!placed) {
 			printf("  %s/%s: %s\n", pods->spaces.items[i], pods->names.items[i], why ? why : "");
-			homeless++;
+			unplaced++;
 		}
 		berth_free(why);
 	}
-	return homeless;
+	return unplaced;
 }
 
 int main(int argc, char **argv)

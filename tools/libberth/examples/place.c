@@ -35,7 +35,7 @@ static void decided(void *context, const struct berth_decision *decision)
 	}
 }
 
-static void heard(void *context, enum berth_level level, const char *text)
+static void log_text(void *context, enum berth_level level, const char *text)
 {
 	(void)context;
 	(void)level;
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	BERTH_INIT(&options);
 	options.bind = bind_pod;
 	options.decided = decided;
-	options.log = heard;
+	options.log = log_text;
 	options.context = &program;
 	if (berth_create(&options, &berth) != BERTH_OK) {
 		fprintf(stderr, "place: %s\n", berth_error(NULL));

@@ -27,12 +27,12 @@ static bool rack_power_create(
 	int64_t budget = given ? strtoll(strchr(given, ':') + 1, NULL, 10) : 0;
 
 	if (args && (!given || budget <= 0)) {
-		host->say(why, "budgetWatts: give it a number above 0, or leave out the arguments");
+		host->add_reason(why, "budgetWatts: give it a number above 0, or leave out the arguments");
 		return false;
 	}
 	struct rack_power *self = malloc(sizeof(*self));
 	if (!self) {
-		host->say(why, "out of memory");
+		host->add_reason(why, "out of memory");
 		return false;
 	}
 	self->budget = budget;
@@ -80,7 +80,7 @@ static enum berth_plugin_verdict rack_power_filter(const struct berth_plugin_cal
 	if (wanted <= left || wanted == 0) {
 		return BERTH_PLUGIN_SUCCESS;
 	}
-	call->host->say(why, "Insufficient power");
+	call->host->add_reason(why, "Insufficient power");
 	return wanted > budget ? BERTH_PLUGIN_UNSCHEDULABLE_AND_UNRESOLVABLE : BERTH_PLUGIN_UNSCHEDULABLE;
 }
 

@@ -9,7 +9,7 @@
 #include "tools/format/object_schema.h"
 #include "tools/libberth/lib/lib_int.h"
 
-#define PROBLEMS_SAID 20
+#define PROBLEMS_REPORTED 20
 
 /* ---- problems ---- */
 
@@ -25,7 +25,7 @@ void bt_lib_report(void *context, const struct bt_diagnosis *diagnosis)
 		bt_buf_fini(&text);
 		return;
 	}
-	if (job->applied.problems++ < PROBLEMS_SAID) {
+	if (job->applied.problems++ < PROBLEMS_REPORTED) {
 		if (job->problems.len) {
 			bt_buf_char(&job->problems, '\n');
 		}
@@ -36,7 +36,7 @@ void bt_lib_report(void *context, const struct bt_diagnosis *diagnosis)
 	bt_buf_fini(&text);
 }
 
-static void feed_complain(struct bt_lib *lib, const struct bt_object *object, const char *path,
+static void feed_diagnose(struct bt_lib *lib, const struct bt_object *object, const char *path,
 	const char *message, const char *remedy)
 {
 	char name[600];
@@ -101,7 +101,7 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 	}
 	if (!bt_lib_has_room(lib, object)) {
 		job->limited = true;
-		feed_complain(lib, object, NULL, "there are as many as the options allow",
+		feed_diagnose(lib, object, NULL, "there are as many as the options allow",
 			object->kind == BT_KIND_POD ? "raise pod_max" : "raise node_max");
 		return;
 	}
@@ -110,7 +110,7 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 	}
 	enum bt_status status = bt_lib_take(lib, object, &taken);
 	if (status == BT_EXISTS || status == BT_UNSUPPORTED) {
-		feed_complain(lib, object, NULL,
+		feed_diagnose(lib, object, NULL,
 			status == BT_EXISTS
 				? "a transaction does not change pods"
 				: "a transaction takes pods and nodes only, and new nodes only unrestricted",
@@ -123,14 +123,14 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 	}
 	if (status == BT_NO_MEMORY) {
 		job->limited = true;
-		feed_complain(lib, object, NULL, "the process holds as much memory as the options allow",
+		feed_diagnose(lib, object, NULL, "the process holds as much memory as the options allow",
 			"raise memory_bytes_max");
 		return;
 	}
 	if (status == BT_FULL) {
 		bool node = object->kind == BT_KIND_NODE;
 
-		feed_complain(lib, object, node ? "status.allocatable" : "spec.containers",
+		feed_diagnose(lib, object, node ? "status.allocatable" : "spec.containers",
 			node ? "there are more different resource names than berth can distinguish"
 			     : "the pod requests too many resources, or too many names of resources are "
 			       "known",
@@ -243,9 +243,9 @@ static enum berth_status end_job(struct bt_lib *lib, struct bt_lib_job *job, str
 		status = bt_lib_fail(lib->handle, BERTH_STOPPED, "berth_stop was called meanwhile");
 	} else if (job->applied.problems == 0) {
 		status = BERTH_OK;
-	} else if (job->applied.problems > PROBLEMS_SAID) {
+	} else if (job->applied.problems > PROBLEMS_REPORTED) {
 		bt_lib_fail(lib->handle, status, "%s\n%llu more problems like these", job->problems.ptr,
-			(unsigned long long)(job->applied.problems - PROBLEMS_SAID));
+			(unsigned long long)(job->applied.problems - PROBLEMS_REPORTED));
 	} else {
 		bt_lib_fail(lib->handle, status, "%s", job->problems.ptr);
 	}
@@ -375,7 +375,7 @@ static void report_proto(struct bt_lib *lib, const struct bt_kind_info *info, st
 {
 	object->api_version = bt_kind_api_version(info);
 	object->kind_name = bt_str(info->name);
-	feed_complain(lib, object, error->field, error->text, "encode it with k8s.io/api's Marshal");
+	feed_diagnose(lib, object, error->field, error->text, "encode it with k8s.io/api's Marshal");
 }
 
 /* Applies one object. What is read in part only is not applied. */

@@ -11,7 +11,7 @@ struct watch_line {
 	bool has_object;
 };
 
-static void watch_complain(struct bt_lib *lib, struct bt_str text, size_t offset, const char *path,
+static void watch_diagnose(struct bt_lib *lib, struct bt_str text, size_t offset, const char *path,
 	const char *message, const char *remedy)
 {
 	struct bt_diagnosis diagnosis = {.file = "text", .path = path, .message = message, .remedy = remedy};
@@ -63,7 +63,7 @@ static void take_event(
 	}
 	if (!event->has_object ||
 		(!gone && !bt_str_is(event->type, "ADDED") && !bt_str_is(event->type, "MODIFIED"))) {
-		watch_complain(lib, text, event->end.offset ? event->end.offset - 1 : 0, "type",
+		watch_diagnose(lib, text, event->end.offset ? event->end.offset - 1 : 0, "type",
 			"this is no event of an object: its type is none of ADDED, MODIFIED, DELETED and "
 			"BOOKMARK, or it has no object",
 			"start a new watch after an ERROR");
@@ -74,7 +74,7 @@ static void take_event(
 		lib->job->applied.objects++;
 		bt_lib_take_event(lib, &object, gone);
 	} else {
-		watch_complain(lib, text, decode.error.offset, decode.error.path, decode.error.message,
+		watch_diagnose(lib, text, decode.error.offset, decode.error.path, decode.error.message,
 			decode.error.remedy);
 	}
 	bt_json_seek(json, event->end);
@@ -96,7 +96,7 @@ void bt_lib_read_events(struct bt_lib *lib, struct bt_str text)
 	}
 	const struct bt_json_error *error = bt_json_error(json);
 	if (error->status != BT_OK) {
-		watch_complain(lib, text, error->offset, NULL, error->text,
+		watch_diagnose(lib, text, error->offset, NULL, error->text,
 			"write one event after another: {\"type\": \"ADDED\", \"object\": {...}}");
 	}
 	bt_json_destroy(json);

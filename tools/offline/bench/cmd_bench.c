@@ -38,7 +38,7 @@ struct bench {
 	struct bt_emit *emit;
 };
 
-static void cmd_bench_complain(void *context, const struct bt_diagnosis *diagnosis)
+static void cmd_bench_diagnose(void *context, const struct bt_diagnosis *diagnosis)
 {
 	struct bench *b = context;
 	struct bt_buf text = {0};
@@ -185,7 +185,7 @@ static void plan(struct bench *b, struct bt_workload_file *file, struct bt_test_
 	struct bt_bench_run_plan made;
 	struct bt_buf why = {0};
 	enum bt_status status =
-		bt_bench_run_plan(b->release, file, test_case, workload, cmd_bench_complain, b, &made, &why);
+		bt_bench_run_plan(b->release, file, test_case, workload, cmd_bench_diagnose, b, &made, &why);
 
 	b->plans = bt_mem_grow(b->plans, b->plan_n, &b->plan_cap, sizeof(*b->plans));
 	b->results = bt_mem_grow(b->results, b->plan_n, &b->result_cap, sizeof(*b->results));
@@ -215,7 +215,7 @@ static int plan_all(struct bench *b)
 {
 	b->files = bt_mem_zalloc(b->path_n, sizeof(*b->files));
 	for (size_t i = 0; i < b->path_n; i++) {
-		if (bt_workload_file_read(&b->files[i], b->paths[i].ptr, cmd_bench_complain, b) == BT_OK) {
+		if (bt_workload_file_read(&b->files[i], b->paths[i].ptr, cmd_bench_diagnose, b) == BT_OK) {
 			plan_file(b, &b->files[i]);
 		}
 	}
@@ -450,7 +450,7 @@ int bt_cmd_bench(struct bt_invocation *invocation)
 {
 	struct bench b = {.invocation = invocation, .emit = bt_emit_create()};
 
-	bt_specs_init(&b.specs, cmd_bench_complain, &b);
+	bt_specs_init(&b.specs, cmd_bench_diagnose, &b);
 	int status = bench(&b);
 
 	for (size_t i = 0; i < b.plan_n; i++) {

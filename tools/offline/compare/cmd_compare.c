@@ -39,7 +39,7 @@ static const char *option(const struct comparing *c, const char *name)
 	return bt_invocation_text(c->invocation, name);
 }
 
-static void complain(void *context, const struct bt_diagnosis *diagnosis)
+static void diagnose(void *context, const struct bt_diagnosis *diagnosis)
 {
 	const struct comparing *c = context;
 	struct bt_buf text = {0};
@@ -54,7 +54,7 @@ static bool read_file(struct comparing *c, struct bt_input **input, const char *
 {
 	struct bt_input_file file;
 
-	*input = bt_input_create(complain, c);
+	*input = bt_input_create(diagnose, c);
 	if (bt_input_add(*input, path) != BT_OK || !bt_input_next(*input, &file)) {
 		return false;
 	}

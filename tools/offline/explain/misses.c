@@ -69,7 +69,7 @@ static size_t choose_nodes(const struct bt_explain_search *s, const struct bt_re
 	return add_tainted(snapshot, nodes, n);
 }
 
-static int dearest_first(const void *a, const void *b)
+static int costliest_first(const void *a, const void *b)
 {
 	return -bt_explain_edit_cmp(a, b);
 }
@@ -111,7 +111,7 @@ static size_t prune(struct bt_explain_search *s, struct bt_explain_edit *edits, 
 
 	if (n) {
 		memcpy(order, edits, n * sizeof(*order));
-		qsort(order, n, sizeof(*order), dearest_first);
+		qsort(order, n, sizeof(*order), costliest_first);
 	}
 	for (size_t i = 0; i < order_n; i++) {
 		size_t left_n = 0;
@@ -159,7 +159,7 @@ static void look_at(struct bt_explain_search *s, const struct near *near)
 		miss.n = prune(s, miss.edits, miss.n, near->node_ix);
 		bt_explain_tune(s, miss.edits, miss.n, near->node_ix);
 	} else {
-		(void)bt_explain_try_and_tell(&s->trial, miss.edits, miss.n, near->node_ix);
+		(void)bt_explain_try_with_reason(&s->trial, miss.edits, miss.n, near->node_ix);
 		miss.n = 0;
 		miss.stuck = true;
 	}

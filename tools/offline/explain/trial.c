@@ -150,7 +150,7 @@ static void note_node(
 }
 
 static bool try_edits(struct bt_explain_trial *trial, const struct bt_explain_edit *edits, size_t n,
-	uint32_t node_ix, bool tells)
+	uint32_t node_ix, bool with_reason)
 {
 	struct bt_engine *engine = trial->engine;
 	struct bt_pod_object pod;
@@ -181,7 +181,7 @@ static bool try_edits(struct bt_explain_trial *trial, const struct bt_explain_ed
 		trial->placed = bt_transaction_place(engine, pod_ix, &trial->node_ix) == BT_PLACED;
 		if (trial->placed) {
 			note_node(trial, edits, n, trial->node_ix);
-		} else if (tells) {
+		} else if (with_reason) {
 			note_reason(trial, pod_ix);
 		}
 	}
@@ -195,7 +195,7 @@ bool bt_explain_try(
 	return try_edits(trial, edits, n, node_ix, false);
 }
 
-bool bt_explain_try_and_tell(
+bool bt_explain_try_with_reason(
 	struct bt_explain_trial *trial, const struct bt_explain_edit *edits, size_t n, uint32_t node_ix)
 {
 	return try_edits(trial, edits, n, node_ix, true);

@@ -29,7 +29,7 @@ bool bt_explain_try(
 	struct bt_explain_trial *trial, const struct bt_explain_edit *edits, size_t n, uint32_t node_ix);
 
 /* The same; if the pod is refused, trial->reason has why. */
-bool bt_explain_try_and_tell(
+bool bt_explain_try_with_reason(
 	struct bt_explain_trial *trial, const struct bt_explain_edit *edits, size_t n, uint32_t node_ix);
 
 /*

@@ -13,8 +13,7 @@
 #define CPU_MILLI_MAX  4000.0
 #define MEMORY_MIB_MAX 16384.0
 #define SCALE_ROUNDS   12
-/* The first signatures, which most pods have, are unconstrained, so that no zone or pool is overloaded.
- */
+/* The first signatures, which most pods have, are unconstrained, so that no zone or pool is overloaded. */
 #define FREE_FIRST_N 8
 
 #define HOST_KEY     "kubernetes.io/hostname"

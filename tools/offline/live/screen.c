@@ -16,13 +16,13 @@
 #define LEAVE "\033[?25h\033[?1049l"
 
 /* Signals that end the program, other than those of interrupt.h. */
-static const int deadly[] = {SIGABRT, SIGBUS, SIGFPE, SIGHUP, SIGILL, SIGQUIT, SIGSEGV};
+static const int fatal[] = {SIGABRT, SIGBUS, SIGFPE, SIGHUP, SIGILL, SIGQUIT, SIGSEGV};
 
-#define DEADLY_N (sizeof(deadly) / sizeof(deadly[0]))
+#define FATAL_N (sizeof(fatal) / sizeof(fatal[0]))
 
 static int screen_fd = -1;		   /* init: while a screen is on */
 static volatile sig_atomic_t is_shown = 0; /* the terminal shows our picture */
-static struct sigaction before[DEADLY_N], before_stop;
+static struct sigaction before[FATAL_N], before_stop;
 static struct bt_live_size shown; /* the size of the last picture */
 
 /* What cannot be written cannot be helped. */
@@ -52,8 +52,8 @@ static void leave(void)
 static void die(int signal_number)
 {
 	leave();
-	for (size_t i = 0; i < DEADLY_N; i++) {
-		if (deadly[i] == signal_number) {
+	for (size_t i = 0; i < FATAL_N; i++) {
+		if (fatal[i] == signal_number) {
 			sigaction(signal_number, &before[i], NULL);
 		}
 	}
@@ -80,11 +80,11 @@ void bt_screen_begin(int fd)
 	struct sigaction end = {.sa_handler = die}, pause = {.sa_handler = stop, .sa_flags = SA_RESTART};
 
 	screen_fd = fd;
-	for (size_t i = 0; i < DEADLY_N; i++) {
-		sigaction(deadly[i], &end, &before[i]);
+	for (size_t i = 0; i < FATAL_N; i++) {
+		sigaction(fatal[i], &end, &before[i]);
 	}
 	sigaction(SIGTSTP, &pause, &before_stop);
-	bt_interrupt_before_death(leave);
+	bt_interrupt_before_exit(leave);
 }
 
 void bt_screen_end(void)
@@ -93,9 +93,9 @@ void bt_screen_end(void)
 		return;
 	}
 	leave();
-	bt_interrupt_before_death(NULL);
-	for (size_t i = 0; i < DEADLY_N; i++) {
-		sigaction(deadly[i], &before[i], NULL);
+	bt_interrupt_before_exit(NULL);
+	for (size_t i = 0; i < FATAL_N; i++) {
+		sigaction(fatal[i], &before[i], NULL);
 	}
 	sigaction(SIGTSTP, &before_stop, NULL);
 	screen_fd = -1;

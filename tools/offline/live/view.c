@@ -10,7 +10,7 @@
 
 #define NS_PER_S     INT64_C(1000000000)
 #define TITLE	     "\033[1m"
-#define FAINT	     "\033[2m"
+#define DIM	     "\033[2m"
 #define ALARM	     "\033[33m"
 #define PLAIN	     "\033[0m"
 #define NAME_COLUMNS 11 /* of a line's name, with the following blank */
@@ -178,7 +178,7 @@ static void draw_head(struct picture *p, const struct bt_live_numbers *now)
 	live_view_put(p, NULL, text);
 	if (now->virtual_ns >= 0) {
 		snprintf(text, sizeof(text), "   virtual %s", span(now->virtual_ns, time));
-		live_view_put(p, FAINT, text);
+		live_view_put(p, DIM, text);
 	}
 }
 
@@ -306,11 +306,11 @@ static void draw_stages(struct picture *p, const struct bt_live_numbers *now)
 	begin_named(p, "stage");
 	for (uint32_t c = 0; c < COLUMN_N; c++) {
 		if (columns[c].rank < room) {
-			put_cell(p, FAINT, columns[c].head);
+			put_cell(p, DIM, columns[c].head);
 		}
 	}
 	if (room > COLUMN_N) {
-		put_cell(p, FAINT, "n");
+		put_cell(p, DIM, "n");
 	}
 	for (int i = 0; i < BT_STAGE_N; i++) {
 		if (now->stages[i].n) {
@@ -331,7 +331,7 @@ static void draw_conflicts(struct picture *p, const struct bt_live_numbers *now)
 		}
 	}
 	if (!any) {
-		live_view_put(p, FAINT, "none");
+		live_view_put(p, DIM, "none");
 	}
 }
 

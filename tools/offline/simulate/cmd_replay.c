@@ -32,7 +32,7 @@ static void print_line(const struct replay *r, const char *what)
 	bt_message("berth replay: %s: %s\n", r->path, what);
 }
 
-static void cmd_replay_complain(void *context, const struct bt_diagnosis *diagnosis)
+static void cmd_replay_diagnose(void *context, const struct bt_diagnosis *diagnosis)
 {
 	struct bt_buf text = {0};
 
@@ -107,7 +107,7 @@ static int report(const struct replay *r)
 int bt_cmd_replay(struct bt_invocation *invocation)
 {
 	struct replay r = {.invocation = invocation, .path = invocation->operands[0]};
-	struct bt_input *input = bt_input_create(cmd_replay_complain, NULL);
+	struct bt_input *input = bt_input_create(cmd_replay_diagnose, NULL);
 	struct bt_input_file file;
 	int status = BT_EXIT_INPUT, written = BT_EXIT_OK;
 

@@ -304,12 +304,12 @@ static int load_paths(struct simulation *s)
 	return bt_load_paths(&s->load, s->invocation) ? BT_EXIT_OK : BT_EXIT_INPUT;
 }
 
-static void complain_about_nodes(void *context, const char *message)
+static void diagnose_nodes(void *context, const char *message)
 {
 	bt_diagnostics_report(context, NULL, NULL, message, NULL);
 }
 
-static void complain_about_pods(void *context, const char *message)
+static void diagnose_pods(void *context, const char *message)
 {
 	bt_diagnostics_report_lost(context, NULL, NULL, message, NULL);
 }
@@ -322,13 +322,12 @@ static int load_trace(struct simulation *s)
 		return bt_invocation_wrong(
 			s->invocation->command, "--trace needs --nodes FILE and --pods FILE");
 	}
-	struct bt_openb_reader reader = {.strict = s->diagnostics.strict,
-		.complain = complain_about_nodes,
-		.context = &s->diagnostics};
+	struct bt_openb_reader reader = {
+		.strict = s->diagnostics.strict, .diagnose = diagnose_nodes, .context = &s->diagnostics};
 	bt_buf_printf(&s->source, "openb trace: %s, %s", nodes, pods);
 	enum bt_status status = bt_openb_read_nodes(&reader, nodes, &s->trace);
 	if (status == BT_OK) {
-		reader.complain = complain_about_pods;
+		reader.diagnose = diagnose_pods;
 		status = bt_openb_read_pods(&reader, pods, &s->trace);
 	}
 	if (status != BT_OK) {

@@ -19,9 +19,9 @@ static void update_progress(const struct bt_drive *drive)
 
 /* ---- one thread ---- */
 
-static void nap(const struct bt_drive *drive)
+static void sleep_until_due(const struct bt_drive *drive)
 {
-	int64_t left_ns = bt_simulate_run_nap_ns(drive->run);
+	int64_t left_ns = bt_simulate_run_sleep_ns(drive->run);
 	const struct timespec slice = {.tv_nsec = left_ns < SLICE ? (long)left_ns : (long)SLICE};
 
 	if (left_ns > 0) {
@@ -56,7 +56,7 @@ static void run_inline(const struct bt_drive *drive)
 	while (!bt_simulate_run_is_over(drive->run)) {
 		/* Objects are read when they are due, so that few events circulate and stay in the cache. */
 		if (!bt_pipeline_step(drive->run->pipeline) && !feed_some(drive, &next)) {
-			nap(drive);
+			sleep_until_due(drive);
 		}
 		update_progress(drive);
 	}

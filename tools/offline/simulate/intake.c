@@ -11,7 +11,7 @@
 
 #define NAME_MAX_BYTES 600
 
-static void intake_complain(struct bt_intake *intake, const struct bt_object *object, const char *path,
+static void intake_diagnose(struct bt_intake *intake, const struct bt_object *object, const char *path,
 	const char *message, const char *remedy)
 {
 	char name[NAME_MAX_BYTES];
@@ -52,8 +52,7 @@ static void note_entry(struct bt_intake *intake, enum bt_entry entry)
 	intake->counts.pods++;
 }
 
-/* Records the pod's grace period, and whether it is terminating. Source: CheckGracefulDelete, v1.36.3.
- */
+/* Records the pod's grace period, and whether it is terminating. Source: CheckGracefulDelete, v1.36.3. */
 static void note_end(struct bt_intake *intake, const struct bt_pod_object *pod, uint32_t pod_ix)
 {
 	int64_t grace_s = pod->spec.termination_grace_s;
@@ -77,7 +76,7 @@ static void note_pod(struct bt_intake *intake, const struct bt_object *object, e
 	const struct bt_taken *taken)
 {
 	if (status == BT_FULL) {
-		intake_complain(intake, object, "spec.containers",
+		intake_diagnose(intake, object, "spec.containers",
 			"the pod requests too many resources, or too many names of resources are known",
 			"the pod is not placed; use fewer names");
 	} else if (status != BT_OK) {
@@ -113,7 +112,7 @@ void bt_intake_note(struct bt_intake *intake, const struct bt_object *object, en
 			intake->node(intake->context, &object->node);
 		}
 		if (status == BT_FULL) {
-			intake_complain(intake, object, "status.allocatable",
+			intake_diagnose(intake, object, "status.allocatable",
 				"there are more different resource names than berth can distinguish",
 				"this resource was left out; use fewer names");
 		}

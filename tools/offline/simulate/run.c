@@ -318,7 +318,7 @@ static void let_go(struct bt_simulate_run *run, uint64_t number)
 }
 
 /* Adds a pod, unless its name is used. */
-static void let_in(struct bt_simulate_run *run, const struct bt_watch_event *next)
+static void admit_event(struct bt_simulate_run *run, const struct bt_watch_event *next)
 {
 	const struct bt_meta_object *meta = &next->object.meta;
 	uint64_t number = next->tag - 1;
@@ -382,7 +382,7 @@ static bool decide(struct bt_simulate_run *run)
 		}
 		if (turn == BT_SCHEDULING_CYCLE_NONE) {
 			note_change(run);
-			run->state = BT_RUN_RESTS;
+			run->state = BT_RUN_IDLE;
 			run->next_ns = 0;
 			return true;
 		}
@@ -437,7 +437,7 @@ static bool rest(struct bt_simulate_run *run)
 	if (run->next_ns == INT64_MAX) {
 		return finish(run);
 	}
-	if (bt_simulate_run_nap_ns(run) > 0) {
+	if (bt_simulate_run_sleep_ns(run) > 0) {
 		show_logs(run);
 		return false;
 	}
@@ -461,7 +461,7 @@ static bool take_events(struct bt_simulate_run *run, enum bt_watch_event_kind ki
 		if (kind == BT_WATCH_EVENT_DELETE) {
 			let_go(run, event->tag - 1);
 		} else {
-			let_in(run, event);
+			admit_event(run, event);
 		}
 	}
 	return event || run->ended;
@@ -508,7 +508,7 @@ static bool step(void *context, struct bt_pipeline *pipeline)
 		return load(run);
 	case BT_RUN_DECIDES:
 		return decide(run);
-	case BT_RUN_RESTS:
+	case BT_RUN_IDLE:
 		return rest(run);
 	case BT_RUN_PARTS:
 		return part(run);
@@ -526,7 +526,7 @@ static int64_t sleep_ns(void *context)
 {
 	const struct bt_simulate_run *run = context;
 
-	return run->state == BT_RUN_RESTS && run->next_ns > 0 ? bt_simulate_run_nap_ns(run) : INT64_MAX;
+	return run->state == BT_RUN_IDLE && run->next_ns > 0 ? bt_simulate_run_sleep_ns(run) : INT64_MAX;
 }
 
 static bool is_over(void *context)
@@ -577,7 +577,7 @@ bool bt_simulate_run_is_over(const struct bt_simulate_run *run)
 	return bt_load_acquire(&run->over); /* EDGE run.over acquire */
 }
 
-int64_t bt_simulate_run_nap_ns(const struct bt_simulate_run *run)
+int64_t bt_simulate_run_sleep_ns(const struct bt_simulate_run *run)
 {
 	return run->next_ns > 0 && run->next_ns < INT64_MAX ? bt_pace_left(&run->pace, run->next_ns) : 0;
 }

@@ -45,7 +45,7 @@ struct bt_simulate_run_use {
 enum bt_simulate_run_state {
 	BT_RUN_LOADS = 0,
 	BT_RUN_DECIDES,
-	BT_RUN_RESTS,
+	BT_RUN_IDLE,
 	BT_RUN_PARTS,
 	BT_RUN_COMES,
 	BT_RUN_OVER
@@ -139,4 +139,4 @@ void bt_simulate_run_delete(struct bt_simulate_run *run, uint32_t pod_ix);
 bool bt_simulate_run_is_over(const struct bt_simulate_run *run);
 
 /* Real time until the next event; 0: due, or unknown. Context: a step's. */
-int64_t bt_simulate_run_nap_ns(const struct bt_simulate_run *run);
+int64_t bt_simulate_run_sleep_ns(const struct bt_simulate_run *run);

@@ -67,7 +67,7 @@ static void open_preemption(
 	uint32_t ix;
 
 	tally->preemptor_n += !bt_map_get(&tally->open, (uint64_t)decision->pod_ix + 1, &ix);
-	settle(tally, decision->pod_ix, BT_PREEMPTION_VAIN, now_ns);
+	settle(tally, decision->pod_ix, BT_PREEMPTION_UNUSED, now_ns);
 	tally->preemptions = bt_mem_grow(
 		tally->preemptions, tally->preemption_n, &tally->preemption_cap, sizeof(*tally->preemptions));
 	bt_map_put(&tally->open, (uint64_t)decision->pod_ix + 1, (uint32_t)tally->preemption_n);
@@ -100,7 +100,7 @@ void bt_simulate_tally_decision(struct bt_simulate_tally *tally, const struct bt
 		bt_map_get(&tally->open, (uint64_t)decision->pod_ix + 1, &ix)) {
 		bool there = tally->preemptions[ix].node == node_name(tally, decision->node_ix);
 
-		settle(tally, decision->pod_ix, there ? BT_PREEMPTION_PLACED : BT_PREEMPTION_VAIN, now_ns);
+		settle(tally, decision->pod_ix, there ? BT_PREEMPTION_PLACED : BT_PREEMPTION_UNUSED, now_ns);
 	}
 	if (decision->victim_n) {
 		open_preemption(tally, decision, now_ns);
@@ -120,7 +120,7 @@ static void simulate_tally_give_up(struct bt_simulate_tally *tally, uint32_t pod
 void bt_simulate_tally_leave(struct bt_simulate_tally *tally, uint32_t pod_ix)
 {
 	simulate_tally_give_up(tally, pod_ix);
-	settle(tally, pod_ix, BT_PREEMPTION_VAIN, 0);
+	settle(tally, pod_ix, BT_PREEMPTION_UNUSED, 0);
 }
 
 void bt_simulate_tally_end(struct bt_simulate_tally *tally)
@@ -137,7 +137,7 @@ void bt_simulate_tally_end(struct bt_simulate_tally *tally)
 		simulate_tally_give_up(tally, i);
 		if (bt_map_get(&tally->open, (uint64_t)i + 1, &ix) &&
 			tally->preemptions[ix].node != node_name(tally, pod->nominated_ix)) {
-			settle(tally, i, BT_PREEMPTION_VAIN, 0);
+			settle(tally, i, BT_PREEMPTION_UNUSED, 0);
 		}
 	}
 }

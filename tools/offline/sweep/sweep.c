@@ -226,7 +226,7 @@ static int read_all(struct running *r)
 
 /* ---- the end ---- */
 
-static void complain(const struct running *r, uint32_t ix)
+static void diagnose(const struct running *r, uint32_t ix)
 {
 	const int how = r->workers[ix].how;
 	struct bt_buf text = {0};
@@ -255,17 +255,17 @@ static int check_workers(struct running *r)
 {
 	for (uint32_t i = 0; i < r->worker_n; i++) {
 		if (r->workers[i].fd < 0 && r->workers[i].how != 0) {
-			complain(r, i);
+			diagnose(r, i);
 			return BT_EXIT_IO;
 		}
 	}
 	if (lacks_next(r)) {
-		complain(r, (uint32_t)(r->next % r->job_n));
+		diagnose(r, (uint32_t)(r->next % r->job_n));
 		return BT_EXIT_IO;
 	}
 	for (uint32_t i = 0; i < r->worker_n; i++) {
 		if (!has_ended_well(&r->workers[i])) {
-			complain(r, i);
+			diagnose(r, i);
 			return BT_EXIT_IO;
 		}
 	}

@@ -57,15 +57,15 @@ void bt_trace_fini(struct bt_trace *trace)
 	*trace = (struct bt_trace){0};
 }
 
-static void openb_complain(struct openb_table *table, const char *format, ...) BT_PRINTF(2, 3);
+static void openb_diagnose(struct openb_table *table, const char *format, ...) BT_PRINTF(2, 3);
 
-static void openb_complain(struct openb_table *table, const char *format, ...)
+static void openb_diagnose(struct openb_table *table, const char *format, ...)
 {
 	struct bt_buf message = {0};
 	va_list args;
 
 	table->row_wrong = true;
-	if (!table->reader->complain) {
+	if (!table->reader->diagnose) {
 		return;
 	}
 	bt_buf_printf(&message, "%s:", table->name);
@@ -76,7 +76,7 @@ static void openb_complain(struct openb_table *table, const char *format, ...)
 	va_start(args, format);
 	bt_buf_vprintf(&message, format, args);
 	va_end(args);
-	table->reader->complain(table->reader->context, message.ptr);
+	table->reader->diagnose(table->reader->context, message.ptr);
 	bt_buf_fini(&message);
 }
 
@@ -105,7 +105,7 @@ static int64_t number(struct openb_table *table, size_t column, int64_t max, int
 		value = value * 10 + (text.ptr[i] - '0');
 	}
 	if (text.len == 0 || value > max) {
-		openb_complain(table,
+		openb_diagnose(table,
 			"column %s: \"%.*s\" is not a whole number from 0 to %lld; correct it or remove the "
 			"row",
 			table->columns[column].name, (int)(text.len < 40 ? text.len : 40),
@@ -153,7 +153,7 @@ static struct bt_str unique_name(struct openb_table *table, size_t column)
 		       ((i > 0 && i + 1 < text.len) || (text.ptr[i] != '-' && text.ptr[i] != '.'));
 	}
 	if (!good) {
-		openb_complain(table,
+		openb_diagnose(table,
 			"column %s: \"%.*s\" is not a name of lower-case letters, digits, '-' and '.'; "
 			"rename it",
 			table->columns[column].name, (int)(text.len < 40 ? text.len : 40),
@@ -164,7 +164,7 @@ static struct bt_str unique_name(struct openb_table *table, size_t column)
 	uint32_t before;
 
 	if (bt_map_get(&table->names, hash, &before)) {
-		openb_complain(table, "column %s: %.*s is there twice; rename or remove one",
+		openb_diagnose(table, "column %s: %.*s is there twice; rename or remove one",
 			table->columns[column].name, BT_STR_ARG(text));
 		return (struct bt_str){0};
 	}
@@ -176,7 +176,7 @@ static struct bt_str unique_name(struct openb_table *table, size_t column)
 static struct bt_str word(struct openb_table *table, size_t column, struct bt_str text)
 {
 	if (!is_label_value(text)) {
-		openb_complain(table,
+		openb_diagnose(table,
 			"column %s: \"%.*s\" cannot be a label's value; use letters, digits, '-', '_' and "
 			"'.'",
 			table->columns[column].name, (int)(text.len < 40 ? text.len : 40),
@@ -193,7 +193,7 @@ static bool find_columns(struct openb_table *table)
 
 	if (status != BT_OK) {
 		table->csv.line = table->csv.line ? table->csv.line : 1;
-		openb_complain(table, "%s",
+		openb_diagnose(table, "%s",
 			status == BT_INVALID ? table->csv.error : "the file is empty; it needs a header");
 		return false;
 	}
@@ -205,7 +205,7 @@ static bool find_columns(struct openb_table *table)
 			}
 		}
 		if (table->column_ix[c] == SIZE_MAX && table->columns[c].required) {
-			openb_complain(table,
+			openb_diagnose(table,
 				"the header has no column %s; is this an openb file of the right kind?",
 				table->columns[c].name);
 			return false;
@@ -339,7 +339,7 @@ static void read_pod(struct openb_table *table)
 	row->delete_s =
 		field(table, POD_DELETED).len ? number(table, POD_DELETED, SECONDS_MAX, -1) : INT64_MAX;
 	if (!table->row_wrong && row->delete_s < row->create_s) {
-		openb_complain(
+		openb_diagnose(
 			table, "column deletion_time is before creation_time; correct it or leave it empty");
 	}
 	container->name = bt_str("main");
@@ -399,7 +399,7 @@ static enum bt_status parse(
 		(wrong_n == 0 || !table->reader->strict)) {
 		table->row_wrong = false;
 		if (status == BT_INVALID) {
-			openb_complain(table, "%s", table->csv.error);
+			openb_diagnose(table, "%s", table->csv.error);
 		} else {
 			read_row(table);
 		}
@@ -408,7 +408,7 @@ static enum bt_status parse(
 	}
 	table->trace->skipped_n += wrong_n;
 	if (good_n == 0 && wrong_n == 0) {
-		openb_complain(table, "there is nothing below the header; is the file cut off?");
+		openb_diagnose(table, "there is nothing below the header; is the file cut off?");
 	}
 	bt_map_fini(&table->names);
 	return good_n == 0 || (table->reader->strict && wrong_n > 0) ? BT_INVALID : BT_OK;
@@ -461,7 +461,7 @@ static enum bt_status read_file(struct openb_table *table, struct bt_buf *out)
 	size_t n = READ_BYTES;
 
 	if (!file) {
-		openb_complain(table, "cannot read: %s", strerror(errno));
+		openb_diagnose(table, "cannot read: %s", strerror(errno));
 		return BT_IO;
 	}
 	while (n == READ_BYTES && status == BT_OK) {
@@ -471,10 +471,10 @@ static enum bt_status read_file(struct openb_table *table, struct bt_buf *out)
 		status = out->len > FILE_BYTES_MAX ? BT_RANGE : BT_OK;
 	}
 	if (ferror(file)) {
-		openb_complain(table, "cannot read: %s", strerror(errno));
+		openb_diagnose(table, "cannot read: %s", strerror(errno));
 		status = BT_IO;
 	} else if (status == BT_RANGE) {
-		openb_complain(table, "larger than a gigabyte; split it");
+		openb_diagnose(table, "larger than a gigabyte; split it");
 	}
 	fclose(file);
 	return status;

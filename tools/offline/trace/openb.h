@@ -39,7 +39,7 @@ void bt_trace_fini(struct bt_trace *trace);
 struct bt_openb_reader {
 	bool strict; /* the first invalid row ends reading */
 	/* Called for each diagnostic: file, line, column, error and remedy. NULL: ignored. */
-	void (*complain)(void *context, const char *message);
+	void (*diagnose)(void *context, const char *message);
 	void *context;
 };
 

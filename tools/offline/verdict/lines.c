@@ -18,7 +18,7 @@ struct line_reader {
 	bool wrong; /* a line was invalid */
 };
 
-static void lines_complain(void *context, const struct bt_diagnosis *diagnosis)
+static void lines_diagnose(void *context, const struct bt_diagnosis *diagnosis)
 {
 	struct line_reader *run = context;
 	struct bt_buf text = {0};
@@ -42,7 +42,7 @@ static void answer_line(
 		return;
 	}
 	snprintf(usual, sizeof(usual), "a %s is one JSON document on one line", run->answer->what);
-	lines_complain(run, &(struct bt_diagnosis){.file = file,
+	lines_diagnose(run, &(struct bt_diagnosis){.file = file,
 				    .line = line,
 				    .message = run->error.ptr,
 				    .remedy = remedy ? remedy : usual});
@@ -71,7 +71,7 @@ static void read_file(struct line_reader *run, const struct bt_input_file *file)
 		char message[64];
 
 		snprintf(message, sizeof(message), "the file holds no %s", run->answer->plural);
-		lines_complain(run, &(struct bt_diagnosis){.file = file->name,
+		lines_diagnose(run, &(struct bt_diagnosis){.file = file->name,
 					    .message = message,
 					    .remedy = "write one JSON document a line"});
 	}
@@ -82,7 +82,7 @@ static void read_file(struct line_reader *run, const struct bt_input_file *file)
 int bt_lines_run(const struct bt_invocation *invocation, const struct bt_lines_answer *answer)
 {
 	struct line_reader run = {.answer = answer};
-	struct bt_input *input = bt_input_create(lines_complain, &run);
+	struct bt_input *input = bt_input_create(lines_diagnose, &run);
 	struct bt_input_file file;
 
 	bt_output_open_standard(false, &run.output);

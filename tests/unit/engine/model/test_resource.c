@@ -107,9 +107,9 @@ static void rare_resources_share_a_bit(void **state)
 static void a_crowd_takes_the_first_slots(void **state)
 {
 	(void)state;
-	bt_resource_crowd(BT_FIRST_RARE);
+	bt_resource_prefill(BT_FIRST_RARE);
 	struct bt_dictionary *dictionary = bt_dictionary_create();
-	bt_resource_crowd(0);
+	bt_resource_prefill(0);
 	struct bt_dictionary *other = bt_dictionary_create();
 	assert_int_equal(bt_resource_slot(dictionary, bt_str("nvidia.com/gpu")), BT_FIRST_RARE);
 	assert_int_equal(bt_resource_slot(dictionary, bt_str("memory")), BT_MEMORY);

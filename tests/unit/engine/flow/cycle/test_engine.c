@@ -605,9 +605,9 @@ static void a_name_beyond_the_columns_lives_as_long_as_its_nodes(void **state)
 	struct bt_buf text = {0};
 	uint32_t slot;
 
-	bt_resource_crowd(BT_FIRST_RARE);
+	bt_resource_prefill(BT_FIRST_RARE);
 	begin(&t, state, &(struct bt_engine_options){0});
-	bt_resource_crowd(0);
+	bt_resource_prefill(0);
 	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, bare)->node, &slot), BT_OK);
 	uint32_t first = add_pod(&t, spec, BT_ENTERED_QUEUE);
 	assert_int_equal(decide(&t, first).outcome, BT_REFUSED);

@@ -118,9 +118,9 @@ static void rare_resources_move_with_their_node(void **state)
 {
 	uint32_t slot;
 
-	bt_resource_crowd(BT_FIRST_RARE);
+	bt_resource_prefill(BT_FIRST_RARE);
 	struct trial t = begin_with_nodes(state, MANY);
-	bt_resource_crowd(0);
+	bt_resource_prefill(0);
 	const struct bt_object *rich =
 		read(&t, "{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {%s}}}",
 			"n11", "cpu: '4', memory: 8Gi, pods: '10', e.com/a: '7', e.com/b: '5'");

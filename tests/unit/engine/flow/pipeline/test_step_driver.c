@@ -44,7 +44,7 @@ static bool move(void *context, struct bt_pipeline *pipeline)
 	return true;
 }
 
-static int64_t nap(void *context)
+static int64_t next_work_ns(void *context)
 {
 	(void)context;
 	return INT64_MAX;
@@ -70,7 +70,7 @@ static void begin(struct lab *lab, struct score *score)
 	struct bt_pipeline_options options = lab_options(lab);
 
 	*score = (struct score){.lab = lab, .moves = ""};
-	options.step_driver = (struct bt_pipeline_step_driver){move, nap, is_over, score};
+	options.step_driver = (struct bt_pipeline_step_driver){move, next_work_ns, is_over, score};
 	options.sink = (struct bt_pipeline_sink){.cycle_ended = on_cycle_ended, .context = score};
 	lab_begin(lab, &options);
 }

@@ -336,9 +336,9 @@ static void behind_many_right_pods_a_wrong_one_is_found(void **state)
 
 static int setup_crowded(void **state)
 {
-	bt_resource_crowd(BT_RESOURCE_POD_MAX);
+	bt_resource_prefill(BT_RESOURCE_POD_MAX);
 	int rc = setup(state);
-	bt_resource_crowd(0);
+	bt_resource_prefill(0);
 	return rc;
 }
 

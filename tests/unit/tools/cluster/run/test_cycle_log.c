@@ -39,7 +39,7 @@ static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queu
 	bt_cycle_log_bound(desk->log, bt_pipeline_engine(desk->lab.pipeline), pod_ix, yes, info);
 }
 
-static void heard(
+static void on_event(
 	void *context, enum bt_cluster_event_resource resource, uint32_t action, const struct bt_delta *delta)
 {
 	const struct desk *desk = context;
@@ -55,7 +55,7 @@ static struct desk *begin(int verbosity, bool binds)
 	struct bt_pipeline_options options = lab_options(&desk->lab);
 
 	desk->log = bt_cycle_log_create(binds);
-	options.sink = (struct bt_pipeline_sink){.event = heard,
+	options.sink = (struct bt_pipeline_sink){.event = on_event,
 		.cycle_begins = look,
 		.cycle_ended = on_cycle_ended,
 		.bound = bound,

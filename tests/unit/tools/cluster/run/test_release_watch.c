@@ -28,11 +28,11 @@ static enum bt_server_answer answer(
 	server->asked_n++;
 	if (server->minor < 0) {
 		bt_buf_text(out_error, "it was told to");
-		return server->minor == AWAY ? BT_SERVER_AWAY : BT_SERVER_MUTE;
+		return server->minor == AWAY ? BT_SERVER_UNREACHABLE : BT_SERVER_NO_VERSION;
 	}
 	out_version->minor = server->minor;
 	snprintf(out_version->git, sizeof(out_version->git), "v1.%d.0", server->minor);
-	return BT_SERVER_TOLD;
+	return BT_SERVER_KNOWN;
 }
 
 struct fixture {

@@ -252,7 +252,7 @@ static void without_descriptors_accepting_rests_ever_longer(void **state)
 {
 	const struct bt_serve_settings settings = {.bind_address = "127.0.0.1"};
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct bt_accept_rest rest = {0};
+	struct bt_accept_backoff rest = {0};
 	struct sockaddr_storage from;
 	socklen_t n = sizeof(from);
 	struct rlimit before, none;

@@ -390,7 +390,7 @@ static void shutdown_starts_no_binding_and_follows_sent_ones(void **state)
 	bind(3, "r", "n1");
 	fake_end(0, BT_HTTP_LOST, 0, -1, "");
 	bind(4, "s", "n1");
-	bt_writer_wind_up(fake.writer, FAKE_S);
+	bt_writer_shutdown(fake.writer, FAKE_S);
 	fake_pass(0);
 	expect_reports("failed 3 the scheduler ends\nfailed 4 the scheduler ends\n");
 	sent(fake.call_n - 1, "GET", POD);
@@ -410,7 +410,7 @@ static void shutdown_does_not_wait_for_retry_after(void **state)
 	(void)state;
 	bind(1, "p", "n1");
 	fake_end(0, BT_HTTP_ANSWERED, 429, 3600 * FAKE_S, "{}");
-	bt_writer_wind_up(fake.writer, FAKE_S);
+	bt_writer_shutdown(fake.writer, FAKE_S);
 	fake_pass(0);
 	expect_reports("failed 1 the scheduler ends\n");
 	assert_true(bt_writer_drain(fake.writer, 0));

@@ -558,7 +558,7 @@ static void shutdown_waits_for_no_claim(void **state)
 {
 	(void)state;
 	show_provisioned(200, UNBOUND);
-	bt_writer_wind_up(fake.writer, FAKE_S);
+	bt_writer_shutdown(fake.writer, FAKE_S);
 	fake_pass(0);
 	expect_reports("failed 1 the scheduler ends\n");
 	assert_true(bt_writer_drain(fake.writer, 0));

@@ -650,7 +650,7 @@ static void shutdown_sends_waiting_events_once_and_for_a_while(void **state)
 	assert_int_equal(fake.call_n, 2);
 	fake_end(0, BT_HTTP_LOST, 0, -1, "");
 	fake_end(1, BT_HTTP_LOST, 0, -1, "");
-	bt_writer_wind_up(fake.writer, FAKE_S + FAKE_S / 2);
+	bt_writer_shutdown(fake.writer, FAKE_S + FAKE_S / 2);
 	fake_pass(0);
 	assert_false(bt_writer_drain(fake.writer, 0));
 	fake_pass(FAKE_S);

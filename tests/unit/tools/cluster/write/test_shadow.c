@@ -126,7 +126,7 @@ static void the_end_does_not_wait_for_victims(void **state)
 {
 	(void)state;
 	evict(1, "v", "n1", "p");
-	bt_writer_wind_up(fake.writer, 0);
+	bt_writer_shutdown(fake.writer, 0);
 	fake_pass(0);
 	assert_true(bt_writer_drain(fake.writer, 0));
 	expect_reports("evict failed 1 the scheduler ends\n");

@@ -50,7 +50,7 @@ static void a_header_without_a_release_is_of_the_last_that_wrote_none(void **sta
 
 	(void)state;
 	assert_int_equal(bt_recording_config(bt_str("\n" EMPTY), &config, &error), BT_OK);
-	assert_string_equal(config.gates.release->name, BT_RELEASE_UNSAID_TEXT);
+	assert_string_equal(config.gates.release->name, BT_RELEASE_UNRECORDED_TEXT);
 	bt_config_fini(&config);
 	bt_buf_fini(&error);
 }

@@ -64,14 +64,14 @@ static void a_preemption_fails_unless_its_pod_is_bound_to_the_nominated_node(voi
 	assert_int_equal(tally.preemption_n, 2);
 	assert_int_equal(tally.preemptor_n, 1);
 	assert_int_equal(tally.victim_n, 2);
-	assert_int_equal(tally.preemptions[0].end, BT_PREEMPTION_VAIN);
+	assert_int_equal(tally.preemptions[0].end, BT_PREEMPTION_UNUSED);
 	assert_int_equal(tally.preemptions[0].end_ns, 30);
 	assert_int_equal(tally.preemptions[1].end, BT_PREEMPTION_PLACED);
 	assert_int_equal(tally.preemptions[1].end_ns, 40);
 
 	preempt(&tally, other, n0, &victim, 50);
 	place(&tally, other, n1, 2, 60); /* on another node than that of its preemption */
-	assert_int_equal(tally.preemptions[2].end, BT_PREEMPTION_VAIN);
+	assert_int_equal(tally.preemptions[2].end, BT_PREEMPTION_UNUSED);
 	bt_simulate_tally_fini(&tally);
 	end(&t);
 }

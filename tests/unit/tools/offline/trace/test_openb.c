@@ -23,7 +23,7 @@ struct diagnostics {
 	int n;
 };
 
-static void complain(void *context, const char *message)
+static void diagnose(void *context, const char *message)
 {
 	struct diagnostics *diagnostics = context;
 
@@ -121,7 +121,7 @@ static void wrong_rows_are_reported_with_place_and_remedy_and_skipped(void **sta
 		{"a\"b,1,1,0,", "quote"},
 	};
 	struct diagnostics diagnostics = {{0}, 0};
-	struct bt_openb_reader reader = {.complain = complain, .context = &diagnostics};
+	struct bt_openb_reader reader = {.diagnose = diagnose, .context = &diagnostics};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -148,7 +148,7 @@ static void a_file_that_is_no_trace_is_refused(void **state)
 	static const char *const texts[] = {
 		"", "\n\n", "sn,cpu_milli\n", "a,b,c\n1,2,3\n", NODE_HEADER, "\"open"};
 	struct diagnostics diagnostics = {{0}, 0};
-	struct bt_openb_reader reader = {.complain = complain, .context = &diagnostics};
+	struct bt_openb_reader reader = {.diagnose = diagnose, .context = &diagnostics};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -179,7 +179,7 @@ static void columns_are_found_by_name_in_any_order(void **state)
 static void a_missing_file_is_reported(void **state)
 {
 	struct diagnostics diagnostics = {{0}, 0};
-	struct bt_openb_reader reader = {.complain = complain, .context = &diagnostics};
+	struct bt_openb_reader reader = {.diagnose = diagnose, .context = &diagnostics};
 	struct bt_trace trace = {0};
 
 	(void)state;

@@ -9,13 +9,13 @@
 
 #include <cmocka.h>
 
-#include "tools/format/json_mend.h"
+#include "tools/format/json_repair.h"
 
 static void becomes(const char *text, const char *expected)
 {
 	struct bt_buf out = {0};
 
-	assert_int_equal(bt_json_mend(bt_str(text), &out), expected != NULL);
+	assert_int_equal(bt_json_repair(bt_str(text), &out), expected != NULL);
 	assert_string_equal(out.ptr, expected ? expected : "");
 	bt_buf_fini(&out);
 }

@@ -11,4 +11,4 @@
 
 /* Writes the text with U+FFFD in these places into out, which is cleared before. Returns: false when there
  * are none of them; then out is empty. */
-bool bt_json_mend(struct bt_str text, struct bt_buf *out);
+bool bt_json_repair(struct bt_str text, struct bt_buf *out);

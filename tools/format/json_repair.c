@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Repairs JSON as Go does.
  */
-#include "tools/format/json_mend.h"
+#include "tools/format/json_repair.h"
 
 #include <string.h>
 
@@ -42,7 +42,7 @@ static bool is_high(int32_t unit)
 }
 
 /* Overwrites halves of pairs. Returns whether there were any. */
-static bool mend_escapes(char *p, size_t n)
+static bool repair_escapes(char *p, size_t n)
 {
 	bool any = false;
 
@@ -68,7 +68,7 @@ static bool mend_escapes(char *p, size_t n)
 	return any;
 }
 
-bool bt_json_mend(struct bt_str text, struct bt_buf *out)
+bool bt_json_repair(struct bt_str text, struct bt_buf *out)
 {
 	size_t foreign_n = bt_utf8_foreign_n(text);
 	size_t n = text.len + (BT_UTF8_REPLACEMENT_BYTES - 1) * foreign_n;
@@ -76,7 +76,7 @@ bool bt_json_mend(struct bt_str text, struct bt_buf *out)
 	bt_buf_clear(out);
 	bt_buf_reserve(out, n);
 	bt_utf8_replace(out->ptr, text);
-	bool halves = mend_escapes(out->ptr, n);
+	bool halves = repair_escapes(out->ptr, n);
 	out->len = foreign_n || halves ? n : 0;
 	out->ptr[out->len] = '\0';
 	return foreign_n || halves;
