@@ -157,7 +157,7 @@ static int replay_file(struct replayed *r, const char *path, struct bt_str bytes
 	return status;
 }
 
-static void complain(void *context, const struct bt_diagnosis *diagnosis)
+static void diagnose(void *context, const struct bt_diagnosis *diagnosis)
 {
 	struct bt_buf text = {0};
 
@@ -171,7 +171,7 @@ int bt_timeline_from_journal(struct bt_timeline *timeline, const struct bt_invoc
 {
 	const char *path = bt_invocation_input(invocation, 0);
 	struct replayed r = {.timeline = timeline};
-	struct bt_input *input = bt_input_create(complain, NULL);
+	struct bt_input *input = bt_input_create(diagnose, NULL);
 	struct bt_input_file file;
 	int status = BT_EXIT_INPUT;
 
