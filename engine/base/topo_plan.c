@@ -12,14 +12,14 @@
 #define CPU_MAX 65535
 
 /* A CPU that may be assigned. */
-struct candidate {
+struct cpu_candidate {
 	const struct bt_topo_cpu *cpu;
 	uint32_t sibling_ix;	   /* index among its core's candidates */
 	uint32_t node_candidate_n; /* cores with candidates on its memory node */
 };
 
 struct candidates {
-	struct candidate *candidates; /* in the order of assignment */
+	struct cpu_candidate *candidates; /* in the order of assignment */
 	uint32_t candidate_n, core_n;
 };
 
@@ -160,7 +160,7 @@ static int descending(uint32_t a, uint32_t b)
  * most. */
 static int in_order_of_giving(const void *left, const void *right)
 {
-	const struct candidate *a = left, *b = right;
+	const struct cpu_candidate *a = left, *b = right;
 	const struct bt_topo_cpu *p = a->cpu, *q = b->cpu;
 	const int orders[] = {
 		descending(b->sibling_ix, a->sibling_ix),
@@ -188,13 +188,13 @@ static void take_candidates(const struct bt_topo *topo, const uint8_t *chosen, s
 
 	*out = (struct candidates){.candidates = bt_mem_zalloc(n, sizeof(*out->candidates))};
 	for (uint32_t i = 0; i < n; i++) {
-		struct candidate *last = out->candidate_n ? &out->candidates[out->candidate_n - 1] : NULL;
+		struct cpu_candidate *last = out->candidate_n ? &out->candidates[out->candidate_n - 1] : NULL;
 
 		if (!chosen[i]) {
 			continue;
 		}
 		bool is_sibling = last && last->cpu->core_ix == cpus[i].core_ix;
-		out->candidates[out->candidate_n++] = (struct candidate){
+		out->candidates[out->candidate_n++] = (struct cpu_candidate){
 			.cpu = &cpus[i], .sibling_ix = is_sibling ? last->sibling_ix + 1 : 0};
 		out->core_n += !is_sibling;
 		node_cores_n[cpus[i].numa_ix] += !is_sibling;
@@ -259,7 +259,7 @@ static struct counts choose_counts(const struct bt_topo_request *request, uint32
 }
 
 static void sit(struct bt_topo_plan *plan, enum bt_topo_role role, uint32_t ix,
-	const struct candidate *candidate, bool may_pin)
+	const struct cpu_candidate *candidate, bool may_pin)
 {
 	struct bt_topo_place *place = &plan->places[plan->place_n++];
 	struct bt_buf name = {0};
@@ -286,8 +286,8 @@ static void sit(struct bt_topo_plan *plan, enum bt_topo_role role, uint32_t ix,
 static void place_others(struct bt_topo_plan *plan, const struct candidates *candidates, bool may_pin)
 {
 	uint32_t wanted_n = 1 + plan->ingestion_n + plan->binder_n, left_n = 0, apart_n = 0;
-	const struct candidate **left =
-		bt_mem_zalloc(candidates->candidate_n, sizeof(const struct candidate *));
+	const struct cpu_candidate **left =
+		bt_mem_zalloc(candidates->candidate_n, sizeof(const struct cpu_candidate *));
 
 	for (int with_siblings = 0; with_siblings < 2; with_siblings++) {
 		for (uint32_t i = plan->worker_n; i < candidates->candidate_n; i++) {
