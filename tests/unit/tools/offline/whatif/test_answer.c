@@ -15,11 +15,14 @@ static void an_answer_is_read_as_it_was_written(void **state)
 {
 	struct bt_answer_pod pods[] = {{BT_STR("d/a"), BT_STR("n1"), BT_STR("n2"), BT_FATE_PLACED, {0}},
 		{BT_STR("d/b"), BT_STR("n1"), {0}, BT_FATE_UNPLACED, BT_STR("3 Insufficient cpu")}};
-	struct bt_answer_budget budgets[] = {{BT_STR("d/keep"), 7}};
+	struct bt_answer_budget budgets[] = {{BT_STR("d/keep"), 7, 2}};
+	struct bt_answer_preemption preemptions[] = {
+		{BT_STR("d/low"), BT_STR("d/a"), BT_STR("n2"), BT_STR("d/keep")}};
 	struct bt_answer_use uses[] = {{BT_STR("cpu"), 12.5, 99.25}, {BT_STR("pods"), 0, 1e-9}};
 	struct bt_whatif_answer answer = {.node_n = 1,
 		.displaced_n = 2,
 		.forbidden_n = 7,
+		.violated_n = 2,
 		.pending_n = UINT64_MAX,
 		.example = pods[1].name,
 		.reason = pods[1].reason,
@@ -27,6 +30,8 @@ static void an_answer_is_read_as_it_was_written(void **state)
 		.pod_n = 2,
 		.budgets = budgets,
 		.budget_n = 1,
+		.preemptions = preemptions,
+		.preemption_n = 1,
 		.uses = uses,
 		.use_n = 2};
 	struct bt_buf bytes = {0}, again = {0};
@@ -48,6 +53,11 @@ static void an_answer_is_read_as_it_was_written(void **state)
 	assert_int_equal(read.pods[1].fate, BT_FATE_UNPLACED);
 	assert_true(bt_str_is(read.pods[1].reason, "3 Insufficient cpu"));
 	assert_int_equal(read.budgets[0].pod_n, 7);
+	assert_int_equal(read.budgets[0].preempted_n, 2);
+	assert_int_equal(read.violated_n, 2);
+	assert_int_equal(read.preemption_n, 1);
+	assert_true(
+		bt_str_is(read.preemptions[0].by, "d/a") && bt_str_is(read.preemptions[0].budget, "d/keep"));
 	assert_true(read.uses[0].after == 99.25 && read.uses[1].after == 1e-9);
 	bt_answer_write(&read, &again);
 	assert_int_equal(again.len, bytes.len);
@@ -62,8 +72,10 @@ static void pods_without_a_place_and_forbidden_evictions_are_bad(void **state)
 	static const bool bad[BT_FATE_N] = {[BT_FATE_UNPLACED] = true,
 		[BT_FATE_NOT_RECREATED] = true,
 		[BT_FATE_LOST] = true,
-		[BT_FATE_ADDED_PENDING] = true};
-	struct bt_whatif_answer forbidden = {.forbidden_n = 1};
+		[BT_FATE_ADDED_PENDING] = true,
+		[BT_FATE_PREEMPTED_UNPLACED] = true,
+		[BT_FATE_PREEMPTED_ENDED] = true};
+	struct bt_whatif_answer forbidden = {.forbidden_n = 1}, violated = {.violated_n = 1};
 
 	(void)state;
 	for (int fate = 0; fate < BT_FATE_N; fate++) {
@@ -73,7 +85,7 @@ static void pods_without_a_place_and_forbidden_evictions_are_bad(void **state)
 		assert_int_equal(bt_answer_is_bad(&answer), bad[fate]);
 		assert_true(strlen(bt_fate_text((enum bt_fate)fate)) > 0);
 	}
-	assert_true(bt_answer_is_bad(&forbidden));
+	assert_true(bt_answer_is_bad(&forbidden) && bt_answer_is_bad(&violated));
 }
 
 int main(void)
