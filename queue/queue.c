@@ -287,7 +287,7 @@ bool bt_slot_pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 }
 
 /* Activates a slot without a place if it passes PreEnqueue. checked: it has already passed. */
-static enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked, int64_t now_ns)
+BT_INLINE enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked, int64_t now_ns)
 {
 	struct bt_slot *slot = &queue->slots[ix];
 

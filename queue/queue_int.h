@@ -3,6 +3,9 @@
  */
 #pragma once
 
+#include <assert.h>
+
+#include "engine/base/compiler.h"
 #include "engine/base/map.h"
 #include "queue/queue.h"
 
@@ -25,11 +28,11 @@ struct bt_slot {
 	uint32_t attempts;
 	uint8_t where; /* enum bt_wait */
 	int8_t gate;
-	bool flushed;
-	bool missed;	/* in flight: the log overflowed */
-	bool patient;	/* in backoff: popped only after expiry */
-	bool is_entity; /* it is a PodGroup */
-	uint32_t group; /* unschedulable, gated; else BT_NO_GROUP */
+	bool flushed : 1;
+	bool missed : 1;    /* in flight: the log overflowed */
+	bool patient : 1;   /* in backoff: popped only after expiry */
+	bool is_entity : 1; /* it is a PodGroup */
+	uint32_t group;	    /* unschedulable, gated; else BT_NO_GROUP */
 	union {
 		uint32_t prev;	    /* in the group */
 		uint32_t heap_ix;   /* in backoff */
@@ -46,6 +49,8 @@ struct bt_slot {
 	uint64_t turn;		/* of a pod in a PodGroup: sequence number of its wait, for the order in it */
 	uint32_t unschedulable_n, error_n;
 };
+
+static_assert(sizeof(struct bt_slot) == 2 * BT_CACHELINE, "a slot is found by a shift");
 
 /* A PodGroup, by its number. */
 struct bt_entity {

@@ -400,7 +400,7 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 		skip(engine, pod_ix);
 		return;
 	}
-	bt_late_nominations_begin(&engine->late, engine->cache, pod_ix);
+	bt_late_nominations_begin(&engine->late, cycle.pod, pod_ix);
 	cycle.number = ++engine->counts.cycle_n;
 	cycle.begin_ns = bt_stage_latency_now(engine->options.stages);
 	decide(engine, &cycle, out_decision);

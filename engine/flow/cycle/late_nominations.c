@@ -15,12 +15,9 @@ void bt_late_nominations_init(struct bt_late_nominations *late, const struct bt_
 		.without_ix = BT_NO_POD};
 }
 
-void bt_late_nominations_begin(
-	struct bt_late_nominations *late, const struct bt_cache *cache, uint32_t pod_ix)
+void bt_late_nominations_begin(struct bt_late_nominations *late, const struct bt_pod *pod, uint32_t pod_ix)
 {
-	bool has = bt_ledger_pod(cache->ledger, pod_ix)->status_node != BT_NAME_NONE;
-
-	late->without_ix = has ? BT_NO_POD : pod_ix;
+	late->without_ix = pod->status_node != BT_NAME_NONE ? BT_NO_POD : pod_ix;
 }
 
 bool bt_late_nominations_stay(const struct bt_late_nominations *late, uint32_t pod_ix)

@@ -17,8 +17,7 @@ struct bt_late_nominations {
 void bt_late_nominations_init(struct bt_late_nominations *late, const struct bt_gates *gates);
 
 /* The pod's cycle begins. */
-void bt_late_nominations_begin(
-	struct bt_late_nominations *late, const struct bt_cache *cache, uint32_t pod_ix);
+void bt_late_nominations_begin(struct bt_late_nominations *late, const struct bt_pod *pod, uint32_t pod_ix);
 
 /* Does a nomination survive that the pod's status may have got since its cycle began? */
 bool bt_late_nominations_stay(const struct bt_late_nominations *late, uint32_t pod_ix);

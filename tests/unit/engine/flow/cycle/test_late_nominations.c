@@ -35,8 +35,8 @@ static void a_nomination_set_during_the_cycle_stays_in_1_35_alone(void **state)
 	struct bt_late_nominations old = begin("1.35", false), new = begin("1.36", false);
 	uint32_t pod_ix = fixture_pod(f, "containers: []");
 
-	bt_late_nominations_begin(&old, f->cache, pod_ix);
-	bt_late_nominations_begin(&new, f->cache, pod_ix);
+	bt_late_nominations_begin(&old, bt_ledger_pod(f->cache->ledger, pod_ix), pod_ix);
+	bt_late_nominations_begin(&new, bt_ledger_pod(f->cache->ledger, pod_ix), pod_ix);
 	assert_true(bt_late_nominations_stay(&old, pod_ix));
 	assert_false(bt_late_nominations_stay(&old, pod_ix + 1));
 	assert_false(bt_late_nominations_stay(&new, pod_ix));
@@ -49,7 +49,7 @@ static void a_nomination_from_before_the_cycle_does_not_stay(void **state)
 
 	fixture_node(f, "name: n1", "", "");
 	uint32_t pod_ix = nominated_pod(f, "n1");
-	bt_late_nominations_begin(&late, f->cache, pod_ix);
+	bt_late_nominations_begin(&late, bt_ledger_pod(f->cache->ledger, pod_ix), pod_ix);
 	assert_false(bt_late_nominations_stay(&late, pod_ix));
 }
 
@@ -62,7 +62,7 @@ static void a_binding_cycle_nominates_its_node_when_pre_bind_has_to_write(void *
 		 claims = fixture_pod(f, "containers: [], resourceClaims: [{name: c, resourceClaimName: c}]");
 	struct bt_hooks writers = {.n = 1}, nobody = {.n = 0};
 
-	bt_late_nominations_begin(&on, f->cache, claims);
+	bt_late_nominations_begin(&on, bt_ledger_pod(f->cache->ledger, claims), claims);
 	assert_int_equal(bt_late_nominations_by_binding(&on, f->cache, &writers, false, claims), BT_NO_NODE);
 	bt_ledger_assume(f->cache->ledger, claims, node_ix);
 	bt_ledger_assume(f->cache->ledger, plain, node_ix);
