@@ -79,6 +79,7 @@ struct bt_snapshot {
 	uint32_t slot_room;    /* data by slot that readers keep has room for as many; at least slot_n, except
 				  between a freeze and a thaw */
 	uint32_t node_n;       /* live nodes */
+	uint32_t unschedulable_n; /* of these: spec.unschedulable */
 	const uint64_t *live;
 	const struct bt_node *nodes;
 	const struct bt_node_room *rooms;

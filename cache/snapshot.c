@@ -28,6 +28,11 @@
 /* A power of two, more than the nodes that change between two cycles. */
 #define CHANGES_N 4096
 
+/* After so many walks over the nodes for one image each, the next walk is for all images that have no bitmap,
+ * if these bitmaps take no more than so many bytes. */
+#define IMAGE_WALKS 4
+#define IMAGE_BYTES ((size_t)16 << 20)
+
 /* The values of one label key by node slot; valid in one layout. */
 struct label_column {
 	uint32_t key;
@@ -69,6 +74,7 @@ struct bt_snapshot_writer {
 	struct bt_image *images;
 	uint64_t **image_nodes; /* bitmap of slots by image; NULL: not built yet */
 	size_t image_n, image_cap, image_nodes_cap;
+	uint32_t image_walk_n; /* walks for one image since the last one for all */
 	struct bt_index_allocator vacant_images;
 	uint64_t image_stamps[BT_IMAGE_STAMPS];
 	struct bt_node_order order;
@@ -671,6 +677,45 @@ static bool has_image(const struct bt_node *node, uint32_t name)
 	return low < node->image_n && node->images[low] == name;
 }
 
+static void find_image_nodes(struct bt_snapshot_writer *w, uint32_t ix)
+{
+	w->image_nodes[ix] = bt_mem_zalloc(bt_bitmap_words(w->slot_cap), sizeof(**w->image_nodes));
+	for (uint32_t i = 0; i < w->view.slot_n; i++) {
+		if (bt_bitmap_test(w->live, i) && has_image(&w->nodes[i], w->images[ix].name)) {
+			bt_bitmap_set(w->image_nodes[ix], i);
+		}
+	}
+	w->image_walk_n++;
+}
+
+/* Builds the bitmaps of all images that have none. */
+static void find_nodes_of_images(struct bt_snapshot_writer *w)
+{
+	size_t word_n = bt_bitmap_words(w->slot_cap);
+	uint64_t *missing = bt_mem_zalloc(bt_bitmap_words(w->image_n), sizeof(*missing));
+	uint32_t ix = UINT32_MAX;
+
+	for (size_t i = 0; i < w->image_n; i++) {
+		if (!w->image_nodes[i] && w->images[i].node_n) {
+			w->image_nodes[i] = bt_mem_zalloc(word_n, sizeof(**w->image_nodes));
+			bt_bitmap_set(missing, i);
+		}
+	}
+	for (uint32_t slot = 0; slot < w->view.slot_n; slot++) {
+		const struct bt_node *node = &w->nodes[slot];
+
+		for (uint32_t i = 0; bt_bitmap_test(w->live, slot) && i < node->image_n; i++) {
+			bt_map_get(&w->image_ixs, node->images[i], &ix);
+			BT_INVARIANT(ix < w->image_n && w->images[ix].name == node->images[i]);
+			if (bt_bitmap_test(missing, ix)) {
+				bt_bitmap_set(w->image_nodes[ix], slot);
+			}
+		}
+	}
+	bt_mem_free(missing);
+	w->image_walk_n = 0;
+}
+
 const uint64_t *bt_snapshot_image_nodes(struct bt_snapshot_writer *w, uint32_t name)
 {
 	uint32_t ix;
@@ -678,14 +723,13 @@ const uint64_t *bt_snapshot_image_nodes(struct bt_snapshot_writer *w, uint32_t n
 	if (!bt_map_get(&w->image_ixs, name, &ix)) {
 		return NULL;
 	}
-	if (!w->image_nodes[ix]) {
-		w->image_nodes[ix] = bt_mem_zalloc(bt_bitmap_words(w->slot_cap), sizeof(**w->image_nodes));
-		for (uint32_t i = 0; i < w->view.slot_n; i++) {
-			if (bt_bitmap_test(w->live, i) && has_image(&w->nodes[i], name)) {
-				bt_bitmap_set(w->image_nodes[ix], i);
-			}
-		}
+	if (!w->image_nodes[ix] && w->image_walk_n >= IMAGE_WALKS &&
+		w->image_n * bt_bitmap_words(w->slot_cap) * sizeof(**w->image_nodes) <= IMAGE_BYTES) {
+		find_nodes_of_images(w);
+	} else if (!w->image_nodes[ix]) {
+		find_image_nodes(w, ix);
 	}
+	BT_INVARIANT(w->image_nodes[ix] && w->images[ix].name == name);
 	return w->image_nodes[ix];
 }
 
@@ -784,6 +828,8 @@ static void leave(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_n
 	struct bt_node *node = &w->nodes[slot];
 
 	leave_taints(w, node->taint_set);
+	BT_INVARIANT(w->view.unschedulable_n >= node->unschedulable);
+	w->view.unschedulable_n -= node->unschedulable;
 	clear_allocatable(w, slot, old);
 	*node = (struct bt_node){.name = node->name};
 }
@@ -796,6 +842,7 @@ static void snapshot_enter(struct bt_snapshot_writer *w, uint32_t slot, const st
 	node->labels = new->labels;
 	node->taint_set = enter_taints(w, new->taints, new->taint_n);
 	node->unschedulable = new->unschedulable;
+	w->view.unschedulable_n += new->unschedulable;
 	node->keeps_resizes_waiting = new->keeps_resizes_waiting;
 	node->images = new->images;
 	node->image_n = new->image_n;

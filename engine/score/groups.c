@@ -19,6 +19,13 @@
 #define RECENT_BITS 6
 #define RECENT_N    (1 << RECENT_BITS)
 #define GROUP_LIMIT 65535
+#define NO_CODE	    UINT64_MAX /* codes have fewer bits */
+
+/* A recently used group, and the code of its nodes. */
+struct recent {
+	uint64_t code;
+	uint32_t group;
+};
 
 struct grouping {
 	struct bt_plan *plan;
@@ -30,12 +37,21 @@ struct grouping {
 	int64_t fixed[BLOCK];
 	uint64_t code[BLOCK]; /* the numbers of a node as one: equal codes, equal groups; while compact */
 	bool compact;	      /* all numbers of the block fit their part of the code */
-	struct {
-		uint64_t code;
-		uint32_t group;
-	} recent[RECENT_N]; /* recently used groups, by a hash of their code; group 0: none */
-	bool out_of_range;  /* a score was out of range, or there are too many groups */
+	bool any_fixed;	      /* a plugin's scores need no normalization */
+	struct recent recent[RECENT_N]; /* by a hash of the code */
+	bool out_of_range;		/* a score was out of range, or there are too many groups */
 };
+
+/* Without the numbers of nodes and the recently used groups, which would take longer to zero than a node to
+ * describe. */
+static void begin_grouping(struct grouping *g, struct bt_plan *plan, const struct bt_view *view)
+{
+	g->plan = plan;
+	g->view = view;
+	g->ixs = (struct bt_map){0};
+	g->group_cap = 0;
+	g->out_of_range = false;
+}
 
 static bool same_group(const struct grouping *g, uint32_t group_ix, uint32_t i)
 {
@@ -98,19 +114,24 @@ static uint32_t find_group(struct grouping *g, uint32_t i)
 	return ix;
 }
 
-static uint32_t group_of(struct grouping *g, uint32_t i)
+/* The groups of a block's nodes; 0: refused. */
+static void sort_block(struct grouping *g, uint32_t n, uint16_t *out_group)
 {
-	uint32_t at = (uint32_t)(g->code[i] * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS));
+	for (uint32_t i = 0; !g->compact && i < n; i++) {
+		out_group[i] = g->passes[i] ? (uint16_t)find_group(g, i) : 0;
+	}
+	for (uint32_t i = 0; g->compact && i < n; i++) {
+		struct recent *recent = &g->recent[g->code[i] * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
 
-	if (!g->compact) {
-		return find_group(g, i);
+		if (!g->passes[i]) {
+			out_group[i] = 0;
+			continue;
+		}
+		if (BT_UNLIKELY(recent->code != g->code[i])) {
+			*recent = (struct recent){g->code[i], find_group(g, i)};
+		}
+		out_group[i] = (uint16_t)recent->group;
 	}
-	if (g->recent[at].group == 0 || g->recent[at].code != g->code[i]) {
-		g->recent[at].code = g->code[i];
-		BT_INVARIANT(at < RECENT_N);
-		g->recent[at].group = find_group(g, i);
-	}
-	return g->recent[at].group;
 }
 
 static void filter_block(struct grouping *g, uint32_t first, uint32_t n)
@@ -133,51 +154,67 @@ static void filter_block(struct grouping *g, uint32_t first, uint32_t n)
 	}
 }
 
-/* Adds a plugin's scores. Checks the range of all of them at once: a number out of range sets the sign of the
- * remainder. */
-static void add_scores(struct grouping *g, const struct bt_plugin_use *use, const int64_t *scores, uint32_t n)
+/* Adds the raw scores of the k-th plugin whose scores are normalized. They are in range when none has a bit
+ * that INT32_MAX does not have. */
+static void add_raw(struct grouping *g, uint32_t k, uint32_t n)
 {
-	bool normalized = use->plugin->normalize != BT_NORMALIZE_NONE;
-	int64_t limit = normalized ? INT32_MAX : BT_MAX_NODE_SCORE, outside = 0, wide = 0;
+	const int64_t *raw = g->raw[k];
+	uint32_t shift = k * CODE_BITS;
+	uint64_t wide = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		outside |= scores[i] | (limit - (scores[i] & INT64_MAX));
-		wide |= scores[i];
+		wide |= (uint64_t)raw[i];
+	}
+	g->out_of_range |= wide > INT32_MAX;
+	g->compact &= k < CODE_PARTS && wide >> CODE_BITS == 0;
+	for (uint32_t i = 0; g->compact && i < n; i++) {
+		g->code[i] |= (uint64_t)raw[i] << shift;
+	}
+}
+
+/* Adds scores that are not normalized: a number out of range sets the sign of the remainder. */
+static void add_fixed(struct grouping *g, const struct bt_plugin_use *use, const int64_t *scores, uint32_t n)
+{
+	int64_t outside = 0, wide = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		outside |= scores[i] | (BT_MAX_NODE_SCORE - (scores[i] & INT64_MAX));
+		g->fixed[i] += (scores[i] & 127) * use->weight;
+		wide |= g->fixed[i];
 	}
 	g->out_of_range |= outside < 0;
 	g->compact &= wide >> CODE_BITS == 0;
-	for (uint32_t i = 0; normalized && i < n; i++) {
-		g->code[i] = g->code[i] << CODE_BITS | (uint64_t)scores[i];
-	}
-	for (uint32_t i = 0; !normalized && i < n; i++) {
-		g->fixed[i] += (scores[i] & 127) * use->weight;
-	}
+	g->any_fixed = true;
 }
 
 static void score_block(struct grouping *g, uint32_t first, uint32_t n)
 {
-	int64_t raw[BLOCK], wide = 0;
+	int64_t scores[BLOCK];
 	uint32_t k = 0;
 
 	BT_INVARIANT(n > 0 && n <= BLOCK);
 	memset(g->fixed, 0, n * sizeof(*g->fixed));
 	memset(g->code, 0, n * sizeof(*g->code));
-	g->compact = g->plan->normalized_n <= CODE_PARTS;
+	g->compact = true;
+	g->any_fixed = false;
 	for (uint32_t u = 0; u < g->plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &g->plan->profile->uses[u];
+		bool normalized = use->plugin->normalize != BT_NORMALIZE_NONE;
 
-		if (bt_plan_scores_by(g->plan, u, BT_DEPENDS_ON_DESCRIPTION)) {
-			int64_t *out = use->plugin->normalize != BT_NORMALIZE_NONE ? g->raw[k++] : raw;
-
-			use->plugin->score(g->plan->compiled[u].term, g->view, first, n, out);
-			add_scores(g, use, out, n);
+		if (!bt_plan_scores_by(g->plan, u, BT_DEPENDS_ON_DESCRIPTION)) {
+			continue;
+		}
+		use->plugin->score(
+			g->plan->compiled[u].term, g->view, first, n, normalized ? g->raw[k] : scores);
+		if (normalized) {
+			add_raw(g, k++, n);
+		} else {
+			add_fixed(g, use, scores, n);
 		}
 	}
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; g->any_fixed && i < n; i++) {
 		g->code[i] |= (uint64_t)g->fixed[i] << CODE_BITS * CODE_PARTS;
-		wide |= g->fixed[i];
 	}
-	g->compact &= wide >> CODE_BITS == 0;
 	BT_INVARIANT(k == g->plan->normalized_n);
 }
 
@@ -256,8 +293,12 @@ void bt_groups_find_uniform(struct bt_plan *plan)
 bool bt_groups_make(struct bt_plan *plan, const struct bt_view *view, uint16_t *group)
 {
 	uint32_t slot_n = view->snapshot->slot_n;
-	struct grouping g = {.plan = plan, .view = view};
+	struct grouping g;
 
+	begin_grouping(&g, plan, view);
+	for (uint32_t i = 0; i < RECENT_N; i++) {
+		g.recent[i] = (struct recent){NO_CODE, 0};
+	}
 	plan->groups = bt_mem_grow(NULL, 0, &g.group_cap, sizeof(*plan->groups));
 	plan->groups[0] = (struct bt_group){0};
 	plan->group_n = 1;
@@ -266,9 +307,7 @@ bool bt_groups_make(struct bt_plan *plan, const struct bt_view *view, uint16_t *
 
 		filter_block(&g, first, n);
 		score_block(&g, first, n);
-		for (uint32_t i = 0; i < n; i++) {
-			group[first + i] = g.passes[i] ? (uint16_t)group_of(&g, i) : 0;
-		}
+		sort_block(&g, n, group + first);
 	}
 	bt_map_fini(&g.ixs);
 	if (plan->group_n <= BT_MASKED_GROUPS + 1) {
@@ -409,10 +448,12 @@ static void move_node(struct bt_plan *plan, uint32_t node_ix, uint32_t from, uin
 
 bool bt_groups_redescribe(struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix)
 {
-	struct grouping g = {.plan = plan, .view = view};
+	struct grouping g;
 
 	BT_REQUIRE(plan->columns && !plan->yields && !plan->yielding && node_ix < plan->slot_room);
 	uint32_t from = group_at(plan, node_ix), to = 0;
+
+	begin_grouping(&g, plan, view);
 	if (bt_slot_is_live(view->snapshot, node_ix)) {
 		filter_block(&g, node_ix, 1);
 		score_block(&g, node_ix, 1);

@@ -686,7 +686,18 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 	return y;
 }
 
-/* All allocatable amounts of a node, ORed together. */
+/* The allocatable amounts of a node's rare resources, ORed together. */
+static uint64_t rare_bits(const struct bt_snapshot *snapshot, uint32_t node_ix)
+{
+	int64_t bits = 0;
+
+	for (uint32_t k = 0; snapshot->rare && k < snapshot->rare[node_ix].amounts.n; k++) {
+		bits |= snapshot->rare[node_ix].amounts.items[k].amount;
+	}
+	return (uint64_t)bits;
+}
+
+/* The same of all its resources. */
 static uint64_t amount_bits(const struct bt_snapshot *snapshot, uint32_t node_ix)
 {
 	int64_t bits = 0;
@@ -694,10 +705,7 @@ static uint64_t amount_bits(const struct bt_snapshot *snapshot, uint32_t node_ix
 	for (uint32_t r = 0; r < BT_FIRST_RARE; r++) {
 		bits |= bt_cell(bt_alloc_cells(snapshot, r), node_ix);
 	}
-	for (uint32_t k = 0; snapshot->rare && k < snapshot->rare[node_ix].amounts.n; k++) {
-		bits |= snapshot->rare[node_ix].amounts.items[k].amount;
-	}
-	return (uint64_t)bits;
+	return (uint64_t)bits | rare_bits(snapshot, node_ix);
 }
 
 /* Are allocatable amounts non-negative, and small enough to multiply by 100? */
@@ -705,8 +713,15 @@ static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 {
 	uint64_t bits = 0;
 
-	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
-		bits |= amount_bits(snapshot, i);
+	for (uint32_t r = 0; r < BT_FIRST_RARE; r++) {
+		const struct bt_cells cells = bt_alloc_cells(snapshot, r);
+
+		for (uint32_t i = 0; cells.first && i < snapshot->slot_n; i++) {
+			bits |= (uint64_t)cells.first[i * cells.step];
+		}
+	}
+	for (uint32_t i = 0; snapshot->rare && i < snapshot->slot_n; i++) {
+		bits |= rare_bits(snapshot, i);
 	}
 	return bits < PLAIN_BELOW;
 }

@@ -72,15 +72,9 @@ static bool counts_nodes(const void *term)
 	return ((const struct image_locality_term *)term)->n > 0;
 }
 
-static int64_t score_node(const struct image_locality_term *term, uint32_t node_ix)
+/* The score of a node with images of that sum. */
+static int64_t score_of(const struct image_locality_term *term, int64_t sum)
 {
-	int64_t sum = 0;
-
-	for (uint32_t i = 0; i < term->n; i++) {
-		bool has = bt_bitmap_test(term->items[i].nodes, node_ix);
-
-		sum = bt_wrap_add(sum, term->items[i].static_score & -(int64_t)has);
-	}
 	if (sum < MIN_SUM) {
 		return 0;
 	}
@@ -91,16 +85,42 @@ static int64_t score_node(const struct image_locality_term *term, uint32_t node_
 	return BT_MAX_NODE_SCORE * (sum - MIN_SUM) / (term->max_sum - MIN_SUM);
 }
 
-static void image_locality_score(
-	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+/* Adds an image to the sums of the nodes that have it, a word of the bitmap at a time. */
+static void add_image(const struct image_locality_wanted *image, uint32_t first, uint32_t n, int64_t *sums)
 {
+	for (uint32_t i = 0; i < n; i += 64 - (first + i) % 64) {
+		uint64_t bits = image->nodes[(first + i) / 64] >> (first + i) % 64;
+
+		bits &= n - i < 64 ? ((uint64_t)1 << (n - i)) - 1 : UINT64_MAX;
+		for (; bits; bits &= bits - 1) {
+			int64_t *sum = &sums[i + (uint32_t)__builtin_ctzll(bits)];
+
+			*sum = bt_wrap_add(*sum, image->static_score);
+		}
+	}
+}
+
+static void image_locality_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	const struct image_locality_term *term = opaque;
+	int64_t last = 0, score = 0;
+
 	BT_REQUIRE_HOT(first + n <= view->snapshot->slot_n);
+	memset(raw, 0, n * sizeof(*raw));
 	if (view->usage->is_empty) {
-		memset(raw, 0, n * sizeof(*raw));
 		return;
 	}
+	for (uint32_t i = 0; i < term->n; i++) {
+		add_image(&term->items[i], first, n, raw);
+	}
+	/* The sums become scores. Few differ, and most are 0, which scores 0. */
 	for (uint32_t i = 0; i < n; i++) {
-		raw[i] = score_node(term, first + i);
+		if (raw[i] != 0 && raw[i] != last) {
+			last = raw[i];
+			score = score_of(term, last);
+		}
+		raw[i] = raw[i] ? score : 0;
 	}
 }
 

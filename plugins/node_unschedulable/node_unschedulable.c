@@ -4,6 +4,8 @@
  */
 #include "plugins/node_unschedulable/node_unschedulable.h"
 
+#include <string.h>
+
 #include "cache/node_view.h"
 
 static bool tolerates_cordon(
@@ -31,7 +33,8 @@ static void node_unschedulable_filter(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	(void)term;
-	for (uint32_t i = 0; i < n; i++) {
+	memset(pass, 1, n);
+	for (uint32_t i = 0; view->snapshot->unschedulable_n && i < n; i++) {
 		pass[i] = !view->snapshot->nodes[first + i].unschedulable;
 	}
 }

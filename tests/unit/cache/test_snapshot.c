@@ -505,6 +505,68 @@ static void the_nodes_of_an_image_are_known_and_kept_up_to_date(void **state)
 		202);
 }
 
+#define CATALOGUE 20 /* images, of which node i has every one whose number divides i */
+
+static void assert_bitmaps(struct fixture *f, uint32_t node_n, uint32_t first)
+{
+	for (uint32_t k = 0; k < CATALOGUE; k++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "image-%u", (first + k) % CATALOGUE + 1);
+		const uint64_t *nodes = bt_snapshot_image_nodes(f->cache->snapshot, fixture_name(f, name));
+		for (uint32_t i = 0; i < node_n; i++) {
+			assert_int_equal(bt_bitmap_test(nodes, i), i % ((first + k) % CATALOGUE + 1) == 0);
+		}
+	}
+}
+
+/* The first images have a walk over the nodes each, the others one together. */
+static void the_nodes_of_many_images_are_found_in_any_order(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_buf images = {0};
+
+	for (uint32_t i = 0; i < 100; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "name: n%u", i);
+		bt_buf_clear(&images);
+		bt_buf_text(&images, "images: [");
+		for (uint32_t k = 1; k <= CATALOGUE; k++) {
+			bt_buf_printf(
+				&images, i % k ? "" : "{names: [image-%u], sizeBytes: 5},", (unsigned)k);
+		}
+		bt_buf_text(&images, "]");
+		bt_buf_char(&images, '\0');
+		assert_int_equal(fixture_node(f, name, "", images.ptr), i);
+	}
+	bt_buf_fini(&images);
+	for (uint32_t first = 0; first < CATALOGUE; first += 7) {
+		assert_bitmaps(f, 100, first);
+		bt_snapshot_forget_columns(f->cache->snapshot);
+	}
+	/* A bitmap that was there before the others stays up to date. */
+	assert_bitmaps(f, 100, 0);
+	fixture_node(f, "name: n1", "", "images: [{names: [image-1, image-20], sizeBytes: 5}]");
+	const uint64_t *nodes = bt_snapshot_image_nodes(f->cache->snapshot, fixture_name(f, "image-20"));
+	assert_true(bt_bitmap_test(nodes, 1));
+	assert_int_equal(bt_bitmap_count(nodes, 100), 6);
+}
+
+static void nodes_that_are_unschedulable_are_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_node(f, "name: a", "unschedulable: true", "");
+	fixture_node(f, "name: b", "unschedulable: true", "");
+	fixture_node(f, "name: c", "", "");
+	assert_int_equal(snapshot_of(f)->unschedulable_n, 2);
+	fixture_node(f, "name: a", "", "");
+	assert_int_equal(snapshot_of(f)->unschedulable_n, 1);
+	cache_remove_node(f->cache, bt_str("b"));
+	assert_int_equal(snapshot_of(f)->unschedulable_n, 0);
+}
+
 static void an_image_keeps_the_size_of_the_first_node_while_one_has_it(void **state)
 {
 	struct fixture *f = *state;
@@ -812,6 +874,8 @@ int main(void)
 		FIXTURE_TEST(a_new_layout_has_room_for_more_slots),
 		FIXTURE_TEST(label_columns_grow_with_the_slots),
 		FIXTURE_TEST(the_nodes_of_an_image_are_known_and_kept_up_to_date),
+		FIXTURE_TEST(the_nodes_of_many_images_are_found_in_any_order),
+		FIXTURE_TEST(nodes_that_are_unschedulable_are_counted),
 		FIXTURE_TEST(images_are_counted_by_node),
 		FIXTURE_TEST(a_heartbeat_leaves_the_version),
 		FIXTURE_TEST(an_image_keeps_the_size_of_the_first_node_while_one_has_it),

@@ -89,6 +89,37 @@ static void small_images_count_nothing(void **state)
 	assert_int_equal(score(&subject, n), 0);
 }
 
+/* Several images on many nodes: any range gives each node the score that it gets alone. */
+static void a_range_scores_as_its_nodes_do_alone(void **state)
+{
+	struct fixture *f = *state;
+	int64_t raw[200];
+	uint32_t distinct = 0, first = UINT32_MAX;
+
+	for (uint32_t i = 0; i < 200; i++) {
+		char metadata[32], status[160];
+
+		snprintf(metadata, sizeof(metadata), "name: n-%u", i);
+		snprintf(status, sizeof(status), "images: [{names: ['a:1'], sizeBytes: 900000000}%s%s]",
+			i % 3 ? "" : ", {names: ['b:1'], sizeBytes: 700000000}",
+			i % 5 ? "" : ", {names: ['c:1'], sizeBytes: 300000000}");
+		uint32_t node = fixture_node(f, metadata, "", i % 7 ? status : "");
+		first = i ? first : node;
+	}
+	struct subject subject = compile_pod(f, PLUGIN, &images_as_containers,
+		"containers: [{name: a, image: 'a:1'}, {name: b, image: 'b:1'}, {name: c, image: 'c:1'}]");
+	for (uint32_t from = 0; from < 200; from += 13) {
+		for (uint32_t n = 1; from + n <= 200; n += 29) {
+			PLUGIN->score(subject.compiled.term, &f->cache->view, first + from, n, raw);
+			for (uint32_t i = 0; i < n; i++) {
+				assert_int_equal(raw[i], score(&subject, first + from + i));
+				distinct |= 1u << raw[i] % 32;
+			}
+		}
+	}
+	assert_true(__builtin_popcount(distinct) >= 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +128,7 @@ int main(void)
 		FIXTURE_TEST(names_without_a_tag_are_the_latest),
 		FIXTURE_TEST(image_volumes_count_by_release),
 		FIXTURE_TEST(small_images_count_nothing),
+		FIXTURE_TEST(a_range_scores_as_its_nodes_do_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
