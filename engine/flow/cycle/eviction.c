@@ -16,6 +16,7 @@ void bt_eviction_fini(struct bt_eviction *eviction)
 {
 	bt_mem_free(eviction->leaving);
 	bt_mem_free(eviction->cleared);
+	bt_mem_free(eviction->postponed);
 	bt_map_fini(&eviction->places);
 }
 
@@ -181,20 +182,61 @@ static bool is_for(const struct bt_eviction *eviction, const struct bt_pod_group
 	return group && (root ? root : group) == preempting_group(eviction, groups);
 }
 
+/* Is there a victim to evict? last_ix: BT_NO_POD: the last one is not yet reached. */
+static bool has_victim(const struct bt_ledger *ledger, uint32_t last_ix, uint32_t last_uid)
+{
+	if (last_ix == BT_NO_POD) {
+		return true;
+	}
+	if (!bt_ledger_has(ledger, last_ix)) {
+		return false;
+	}
+	const struct bt_pod *last = bt_ledger_pod(ledger, last_ix);
+	return last->uid == last_uid && !last->terminating && !last->detached;
+}
+
+static size_t find_postponed(const struct bt_eviction *eviction, uint32_t pod_ix)
+{
+	size_t i = 0;
+
+	while (i < eviction->postponed_n && eviction->postponed[i].pod_ix != pod_ix) {
+		i++;
+	}
+	return i;
+}
+
+void bt_eviction_postpone(struct bt_eviction *eviction)
+{
+	if (!eviction->on) {
+		return;
+	}
+	BT_INVARIANT(find_postponed(eviction, eviction->pod_ix) == eviction->postponed_n);
+	eviction->postponed = bt_mem_grow(eviction->postponed, eviction->postponed_n,
+		&eviction->postponed_cap, sizeof(*eviction->postponed));
+	eviction->postponed[eviction->postponed_n++] =
+		(struct bt_preempting){eviction->pod_ix, eviction->last_ix, eviction->last_uid};
+	eviction->on = false;
+}
+
+static void drop_postponed(struct bt_eviction *eviction, uint32_t pod_ix)
+{
+	size_t i = find_postponed(eviction, pod_ix);
+
+	if (i < eviction->postponed_n) {
+		eviction->postponed[i] = eviction->postponed[--eviction->postponed_n];
+	}
+}
+
 bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_pod_groups *groups,
 	const struct bt_ledger *ledger, uint32_t pod_ix)
 {
-	if (!eviction->on || !is_for(eviction, groups, ledger, pod_ix)) {
-		return false;
+	size_t i = find_postponed(eviction, pod_ix);
+
+	if (i < eviction->postponed_n) {
+		return has_victim(ledger, eviction->postponed[i].last_ix, eviction->postponed[i].last_uid);
 	}
-	if (eviction->last_ix == BT_NO_POD) {
-		return true;
-	}
-	if (!bt_ledger_has(ledger, eviction->last_ix)) {
-		return false;
-	}
-	const struct bt_pod *last = bt_ledger_pod(ledger, eviction->last_ix);
-	return last->uid == eviction->last_uid && !last->terminating && !last->detached;
+	return eviction->on && is_for(eviction, groups, ledger, pod_ix) &&
+	       has_victim(ledger, eviction->last_ix, eviction->last_uid);
 }
 
 /* Is the nominated pod still waiting, so that its nomination counts? */
@@ -246,6 +288,7 @@ static bool begin(struct bt_engine *engine, uint32_t pod_ix, bool evicts_at_once
 {
 	struct bt_eviction *eviction = &engine->eviction;
 
+	drop_postponed(eviction, pod_ix);
 	if (eviction->leaving_n == 0 && eviction->async) {
 		return false;
 	}
@@ -285,6 +328,13 @@ bool bt_engine_group_preempting_begin(struct bt_engine *engine, uint32_t pod_ix)
 	return begun;
 }
 
+/* Does the victim still exist? Another pod that is decided with the preemptor may have evicted it. */
+static bool is_there(const struct bt_ledger *ledger, const struct bt_leaving *victim)
+{
+	return !victim->gone && bt_ledger_has(ledger, victim->pod_ix) &&
+	       bt_ledger_pod(ledger, victim->pod_ix)->uid == victim->uid;
+}
+
 static void evict_all(struct bt_engine *engine, uint32_t for_ix)
 {
 	for (size_t i = 0; engine->eviction.on && !engine->eviction.failed && i < engine->eviction.leaving_n;
@@ -295,10 +345,11 @@ static void evict_all(struct bt_engine *engine, uint32_t for_ix)
 			engine->eviction.last_ix = victim.pod_ix;
 			engine->eviction.last_uid = victim.uid;
 		}
+		const bool there = is_there(engine->cache->ledger, &victim);
 		/* A victim that has ended still has an object to delete; one that was deleted has not. */
-		if (!victim.gone && bt_waiting_pods_has(&engine->waiting, victim.pod_ix)) {
+		if (there && bt_waiting_pods_has(&engine->waiting, victim.pod_ix)) {
 			bt_waiting_pods_preempt(&engine->waiting, victim.pod_ix);
-		} else if (!victim.gone || victim.ended) {
+		} else if (there || victim.ended) {
 			engine->options.evictor.evict(
 				engine->options.evictor.context, engine, victim.pod_ix, for_ix);
 		}

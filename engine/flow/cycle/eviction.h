@@ -21,6 +21,12 @@ struct bt_leaving {
 	bool in_hand;	  /* gone, and its binding is not answered yet */
 };
 
+/* A preemptor whose goroutine upstream has started and whose victims are evicted later. */
+struct bt_preempting {
+	uint32_t pod_ix;
+	uint32_t last_ix, last_uid; /* as in struct bt_eviction */
+};
+
 /* Private. */
 struct bt_eviction {
 	bool async;  /* init: gate SchedulerAsyncPreemption */
@@ -33,8 +39,10 @@ struct bt_eviction {
 	uint32_t last_ix, last_uid; /* the last victim, once its eviction has begun; otherwise BT_NO_POD */
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;
-	struct bt_map places; /* index in leaving, by pod_ix + 1 */
-	uint32_t *cleared;    /* nominations of the last decision */
+	struct bt_map places;		 /* index in leaving, by pod_ix + 1 */
+	struct bt_preempting *postponed; /* of the pods that are decided together */
+	size_t postponed_n, postponed_cap;
+	uint32_t *cleared; /* nominations of the last decision */
 	size_t cleared_cap;
 	uint64_t failed_n;
 };
@@ -73,7 +81,11 @@ static inline bool bt_eviction_is_on(const struct bt_eviction *eviction)
 	return eviction->on;
 }
 
-/* Is the preemption the pod's, or its group's or tree's, with a victim left? */
+/* Postpones the preemption that was begun: PreEnqueue keeps rejecting its pod while others are begun and
+ * carried out, until it is begun again. */
+void bt_eviction_postpone(struct bt_eviction *eviction);
+
+/* Does the pod preempt, or its group or tree, with a victim left? */
 bool bt_eviction_is_for(const struct bt_eviction *eviction, const struct bt_pod_groups *groups,
 	const struct bt_ledger *ledger, uint32_t pod_ix);
 

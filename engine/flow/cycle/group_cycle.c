@@ -555,6 +555,8 @@ static void set_aside(struct group_in_cycle *w, struct bt_group_member *member)
 	member->leaves = member->preempts && preempting_begin(engine, member);
 	if (member->leaves && !bt_eviction_is_async(&engine->eviction)) {
 		carry_out(engine, member);
+	} else if (member->leaves) {
+		bt_eviction_postpone(&engine->eviction);
 	}
 	if (!engine->options.groups_by_events) {
 		bt_queue_back_off(engine->queue, out.pod_ix);

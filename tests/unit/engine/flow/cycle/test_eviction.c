@@ -3,6 +3,7 @@
  */
 #include "trial.h"
 
+#include "engine/flow/cycle/engine_int.h"
 #include "engine/flow/cycle/eviction.h"
 
 #define VICTIMS_MAX 4
@@ -163,6 +164,64 @@ static void a_preemption_lasts_while_its_last_victim_is_there(void **state)
 	end(&t);
 }
 
+static void a_postponed_preemption_lasts_while_another_begins_and_ends(void **state)
+{
+	struct evictions evictions = {.n = 0};
+	struct trial t = begin_with(state, &evictions);
+
+	add_node(&t, "n1", "4");
+	const uint32_t victims[] = {add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), ""),
+		add_pod(&t, "name: b", "nodeName: n1, " CPU("1"), "")};
+	const uint32_t first = add_pod(&t, "name: p", "priority: 7, " CPU("8"), ""),
+		       second = add_pod(&t, "name: q", "priority: 7, " CPU("8"), "");
+	struct bt_decision decisions[] = {
+		{.pod_ix = first, .nominated_ix = 0}, {.pod_ix = second, .nominated_ix = 0}};
+	struct bt_eviction *eviction = &t.engine->eviction;
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct bt_leaving leaving = {
+			.pod_ix = victims[i], .uid = bt_ledger_pod(ledger_of(&t), victims[i])->uid};
+
+		bt_eviction_put(eviction, &leaving, 1);
+		assert_true(bt_engine_preempting_begin(t.engine, &decisions[i]));
+		bt_eviction_postpone(eviction);
+	}
+	assert_true(bt_eviction_is_for(eviction, NULL, ledger_of(&t), first));
+	assert_true(bt_eviction_is_for(eviction, NULL, ledger_of(&t), second));
+	assert_true(bt_engine_preempting_begin(t.engine, &decisions[1]));
+	bt_engine_carry_out(t.engine, &decisions[1], NULL);
+	assert_int_equal(evictions.n, 1);
+	assert_int_equal(evictions.pods[0], victims[1]);
+	assert_true(bt_eviction_is_for(eviction, NULL, ledger_of(&t), first));
+	assert_false(bt_eviction_is_for(eviction, NULL, ledger_of(&t), second));
+	bt_ledger_set_terminating(ledger_of(&t), victims[0], true); /* another evicts it */
+	assert_false(bt_eviction_is_for(eviction, NULL, ledger_of(&t), first));
+	end(&t);
+}
+
+static void a_victim_that_another_pod_has_evicted_is_not_evicted_again(void **state)
+{
+	struct evictions evictions = {.n = 0};
+	struct trial t = begin_with(state, &evictions);
+
+	add_node(&t, "n1", "4");
+	const uint32_t victims[] = {add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), ""),
+		add_pod(&t, "name: b", "nodeName: n1, " CPU("1"), "")};
+	struct bt_decision decision = {
+		.pod_ix = add_pod(&t, "name: p", "priority: 7, " CPU("8"), ""), .nominated_ix = 0};
+	struct bt_leaving leaving[2];
+	for (uint32_t i = 0; i < 2; i++) {
+		leaving[i] = (struct bt_leaving){
+			.pod_ix = victims[i], .uid = bt_ledger_pod(ledger_of(&t), victims[i])->uid};
+	}
+	bt_engine_remove_pod(t.engine, victims[0]);
+	bt_eviction_put(&t.engine->eviction, leaving, 2);
+	assert_true(bt_engine_preempting_begin(t.engine, &decision));
+	bt_engine_carry_out(t.engine, &decision, NULL);
+	assert_int_equal(evictions.n, 1);
+	assert_int_equal(evictions.pods[0], victims[1]);
+	end(&t);
+}
+
 static void every_victim_is_evicted_for_the_preemptor(void **state)
 {
 	struct evictions evictions = {.n = 0};
@@ -203,6 +262,8 @@ int main(void)
 		FIXTURE_TEST(a_victim_that_has_gone_is_let_go_once_it_is_in_nobodys_hand),
 		FIXTURE_TEST(a_list_is_moved_out_of_the_way_and_back),
 		FIXTURE_TEST(a_preemption_lasts_while_its_last_victim_is_there),
+		FIXTURE_TEST(a_postponed_preemption_lasts_while_another_begins_and_ends),
+		FIXTURE_TEST(a_victim_that_another_pod_has_evicted_is_not_evicted_again),
 		FIXTURE_TEST(every_victim_is_evicted_for_the_preemptor),
 		FIXTURE_TEST(a_victim_that_cannot_be_deleted_spares_those_after_it),
 	};
