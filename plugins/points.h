@@ -106,12 +106,13 @@ struct bt_group_pod {
 	uint32_t namespace_, name;
 	uint32_t node_ix; /* BT_NO_NODE: its node was deleted */
 	uint32_t node;	  /* the node's name */
+	uint32_t leaf;	  /* its PodGroup, counted in the order in which those of a tree are decided */
 };
 
 struct bt_placement_generate_env {
 	const struct bt_view *view;
 	const struct bt_group_state *group;
-	const struct bt_group_pod *pods; /* that are on nodes */
+	const struct bt_group_pod *pods; /* that are on nodes; by leaf and name if their domains differ */
 	uint32_t pod_n;
 	const uint32_t *domains; /* by node slot: value of the group's topology key, or BT_NAME_NONE; NULL: no
 				    key */

@@ -30,10 +30,48 @@ void bt_placements_add_pod(struct bt_placements *p, const struct bt_engine *engi
 
 	BT_REQUIRE(pod->node_ix != BT_NO_NODE);
 	p->pods = bt_mem_grow(p->pods, p->pod_n, &p->pod_cap, sizeof(*p->pods));
+	uint32_t leaf =
+		p->pod_n ? p->pods[p->pod_n - 1].leaf + (p->last_group != pod->signature->pod_group) : 0;
+	p->last_group = pod->signature->pod_group;
 	p->pods[p->pod_n++] = (struct bt_group_pod){.namespace_ = pod->signature->namespace_,
 		.name = pod->name,
+		.leaf = leaf,
 		.node_ix = bt_bitmap_test(snapshot->live, pod->node_ix) ? pod->node_ix : BT_NO_NODE,
 		.node = snapshot->nodes[pod->node_ix].name};
+}
+
+static int by_leaf_and_name(const void *a, const void *b, void *context)
+{
+	const struct bt_group_pod *x = a, *y = b;
+	const struct bt_intern *intern = context;
+
+	if (x->leaf != y->leaf) {
+		return x->leaf < y->leaf ? -1 : 1;
+	}
+	return bt_str_cmp(bt_intern_str(intern, x->name), bt_intern_str(intern, y->name));
+}
+
+/* Are all pods in one domain? */
+static bool agree(const struct bt_placements *p, const uint32_t *domains)
+{
+	for (size_t i = 0; i < p->pod_n; i++) {
+		const uint32_t node_ix = p->pods[i].node_ix;
+
+		if (node_ix == BT_NO_NODE || domains[node_ix] == BT_NAME_NONE ||
+			domains[node_ix] != domains[p->pods[0].node_ix]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Sorts the pods where the result depends on their order; upstream takes them from a map. */
+static void sort_pods(struct bt_placements *p, const struct bt_engine *engine, const uint32_t *domains)
+{
+	if (!agree(p, domains)) {
+		qsort_r(p->pods, p->pod_n, sizeof(*p->pods), by_leaf_and_name,
+			engine->cache->dictionary->intern);
+	}
 }
 
 static int by_text(const void *a, const void *b)
@@ -164,6 +202,7 @@ enum bt_placement_fit bt_placements_generate(struct bt_placements *p, struct bt_
 	bt_node_list_follow_order(&engine->nodes, engine->cache->snapshot);
 	if (group->topology_key != BT_NAME_NONE) {
 		env.domains = bt_snapshot_label_column(engine->cache->snapshot, group->topology_key);
+		sort_pods(p, engine, env.domains);
 	}
 	if (hooks->n && !hooks->items[0].plugin->placement_generate(&env, &division, out_text)) {
 		return BT_PLACEMENT_FAILS;

@@ -41,6 +41,7 @@ struct bt_placements {
 	uint32_t n;
 	struct bt_group_pod *pods; /* of the group, on nodes */
 	size_t pod_n;
+	uint32_t last_group; /* the name of the last pod's PodGroup */
 	size_t cap, pod_cap, node_cap, slot_cap, signature_cap, score_cap, signature_n;
 	const struct bt_signature **signatures; /* of pods that get nodes in the placement being tried */
 	uint32_t *nodes;   /* of all placements: ascending, then in upstream's order twice */
