@@ -4,6 +4,7 @@
  * with the number of its root; groups without an existing root have incomplete pods, under their own numbers.
  * Source: backend/queue scheduling_queue, workload_forest and QueuedPodGroupInfo, v1.37.2.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/check.h"
@@ -339,24 +340,44 @@ void bt_queue_end_group(struct bt_queue *queue, uint32_t number, enum bt_queue_a
 
 /* ---- its object ---- */
 
-void bt_queue_pod_group_added(struct bt_queue *queue, uint32_t leaf, int64_t now_ns)
+static int by_time(const void *a, const void *b, void *context)
+{
+	const struct bt_queue *queue = context;
+	const struct bt_slot *x = &queue->slots[*(const uint32_t *)a],
+			     *y = &queue->slots[*(const uint32_t *)b];
+
+	if (x->timestamp_ns != y->timestamp_ns) {
+		return x->timestamp_ns < y->timestamp_ns ? -1 : 1;
+	}
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The first pod gives the group its time, so pods enter in the order in which they were queued; upstream
+ * takes them from a map. */
+void bt_queue_pod_groups_added(struct bt_queue *queue, const uint32_t *leaves, size_t leaf_n, int64_t now_ns)
 {
 	BT_OWNED_BY_THREAD(&queue->owner);
-	struct bt_entity *entity = entity_at(queue, leaf);
+	size_t n = 0;
 
 	queue->cause = BT_CAUSE_NEWCOMER;
-	/* When the group is in flight, they are set aside again. */
-	for (size_t n = entity->aside_n; n > 0; n--) {
-		uint32_t ix = entity->aside[0];
-		bool incomplete = queue->slots[ix].where == BT_WAIT_INCOMPLETE;
+	for (size_t i = 0; i < leaf_n; i++) {
+		const struct bt_entity *entity = entity_at(queue, leaves[i]);
 
-		take_back(queue, entity, ix);
-		if (incomplete) {
-			bt_entity_enter(queue, ix, now_ns);
-		} else {
-			put_aside(queue, entity, ix, BT_WAIT_PENDING);
+		for (size_t k = 0; k < entity->aside_n; k++) {
+			if (queue->slots[entity->aside[k]].where == BT_WAIT_INCOMPLETE) {
+				bt_queue_note(queue, &n, entity->aside[k]);
+			}
 		}
-		entity = entity_at(queue, leaf);
+	}
+	if (n > 1) {
+		qsort_r(queue->scratch, n, sizeof(*queue->scratch), by_time, queue);
+	}
+	/* When the group is in flight, they are set aside again. */
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t ix = queue->scratch[i];
+
+		take_back(queue, entity_at(queue, queue->slots[ix].entity), ix);
+		bt_entity_enter(queue, ix, now_ns);
 	}
 }
 

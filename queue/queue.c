@@ -718,7 +718,7 @@ BT_INLINE bool gate_is_registered(
 	       hooks->interested(hooks->context, bt_entity_pod(queue, slot), event) >> slot->gate & 1;
 }
 
-static void queue_note(struct bt_queue *queue, size_t *n, uint32_t slot)
+void bt_queue_note(struct bt_queue *queue, size_t *n, uint32_t slot)
 {
 	queue->scratch = bt_mem_grow(queue->scratch, *n, &queue->scratch_cap, sizeof(*queue->scratch));
 	queue->scratch[(*n)++] = slot;
@@ -781,7 +781,7 @@ BT_INLINE bool move_group(struct bt_queue *queue, uint32_t group, const struct b
 	}
 	for (; ix != BT_NO_SLOT; ix = queue->slots[ix].next) {
 		if (ix != own) {
-			queue_note(queue, &n, ix);
+			bt_queue_note(queue, &n, ix);
 		}
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -977,7 +977,7 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 		any = true;
 		if (slot->where == BT_WAIT_UNSCHEDULABLE || queue->options.flush_runs_pre_enqueue ||
 			is_stuck(queue, slot)) {
-			queue_note(queue, &n, i);
+			bt_queue_note(queue, &n, i);
 		}
 	}
 	queue->cause = BT_CAUSE_TIMEOUT;
@@ -1106,7 +1106,7 @@ uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pod
 		/* In flight, pods are listed instead of their group. */
 		if (queue->slots[i].where == where &&
 			(where <= BT_WAIT_GATED || !queue->slots[i].is_entity)) {
-			queue_note(queue, &n, i);
+			bt_queue_note(queue, &n, i);
 		}
 	}
 	if (n && (where == BT_WAIT_ACTIVE || where == BT_WAIT_BACKOFF)) {

@@ -218,9 +218,9 @@ uint32_t bt_queue_members(const struct bt_queue *queue, uint32_t pod_ix, uint32_
 void bt_queue_end_group(struct bt_queue *queue, uint32_t number, enum bt_queue_attempt attempt,
 	bool by_events, int64_t now_ns);
 
-/* A PodGroup's object was added (or its last missing ancestor was), changed, or deleted: applies the hook's
+/* PodGroups' objects were added (or their last missing ancestor was), changed, or deleted: applies the hook's
  * current result. In a tree that has lost leaves the others still wait. */
-void bt_queue_pod_group_added(struct bt_queue *queue, uint32_t leaf, int64_t now_ns);
+void bt_queue_pod_groups_added(struct bt_queue *queue, const uint32_t *leaves, size_t leaf_n, int64_t now_ns);
 void bt_queue_pod_group_changed(struct bt_queue *queue, uint32_t number, int32_t priority);
 void bt_queue_pod_groups_deleted(
 	struct bt_queue *queue, uint32_t number, const uint32_t *leaves, size_t leaf_n);

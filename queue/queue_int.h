@@ -182,6 +182,9 @@ static inline uint32_t bt_slot_size(const struct bt_queue *queue, const struct b
 uint32_t bt_slot_vacant(struct bt_queue *queue);
 void bt_slot_vacate(struct bt_queue *queue, uint32_t slot);
 
+/* Appends a slot to the n in scratch. */
+void bt_queue_note(struct bt_queue *queue, size_t *n, uint32_t slot);
+
 /* Takes a slot out of where it is. Returns: where that was. */
 enum bt_wait bt_slot_leave(struct bt_queue *queue, uint32_t slot);
 

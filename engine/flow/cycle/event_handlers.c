@@ -215,8 +215,9 @@ static void queue_pod_group(struct bt_engine *engine, uint32_t number, bool know
 	}
 	const uint32_t *leaves =
 		root ? bt_pod_groups_leaves(groups, bt_pod_groups_number(groups, root), &leaf_n) : NULL;
-	for (size_t i = 0; i < leaf_n; i++) {
-		bt_queue_pod_group_added(engine->queue, leaves[i], bt_scheduling_clock_now(&engine->clock));
+	if (leaf_n) {
+		bt_queue_pod_groups_added(
+			engine->queue, leaves, leaf_n, bt_scheduling_clock_now(&engine->clock));
 	}
 }
 

@@ -156,13 +156,31 @@ static void pods_wait_for_the_object_of_their_group(void **state)
 	assert_int_equal(bt_queue_counts(w.queue).incomplete, 1);
 	assert_int_equal(bt_queue_pop(w.queue), BT_QUEUE_EMPTY);
 	w.known[RING] = true;
-	bt_queue_pod_group_added(w.queue, RING, 2);
+	bt_queue_pod_groups_added(w.queue, (uint32_t[]){RING}, 1, 2);
 	assert_int_equal(where(&w, 0), BT_WAIT_ACTIVE);
 	w.known[RING] = false;
 	bt_queue_pod_groups_deleted(w.queue, RING, (uint32_t[]){RING}, 1);
 	assert_int_equal(where(&w, 0), BT_WAIT_INCOMPLETE);
 	assert_int_equal(bt_queue_remove(w.queue, 0), BT_OK);
 	assert_int_equal(bt_queue_counts(w.queue).incomplete, 0);
+	bt_queue_destroy(w.queue);
+}
+
+static void a_group_whose_object_comes_late_waits_since_its_first_pod(void **state)
+{
+	struct grouped_world w;
+
+	(void)state;
+	begin(&w);
+	w.known[RING] = false;
+	add(&w, 1, 5);
+	add(&w, 0, 2);
+	add(&w, 8, 3);
+	w.known[RING] = true;
+	bt_queue_pod_groups_added(w.queue, (uint32_t[]){RING}, 1, 6);
+	assert_members(&w, 0, (const uint32_t[]){0, 1}, 2);
+	assert_int_equal(bt_queue_pop(w.queue), 0);
+	assert_int_equal(bt_queue_pop(w.queue), 8);
 	bt_queue_destroy(w.queue);
 }
 
@@ -177,7 +195,7 @@ static void pods_of_a_tree_wait_together_until_one_of_its_groups_goes(void **sta
 	add(&w, 0, 1);
 	assert_int_equal(add(&w, 6, 2), BT_WAIT_INCOMPLETE);
 	w.known[STAR] = true;
-	bt_queue_pod_group_added(w.queue, STAR, 3);
+	bt_queue_pod_groups_added(w.queue, (uint32_t[]){STAR}, 1, 3);
 	assert_int_equal(bt_queue_counts(w.queue).pod_groups[BT_WAIT_ACTIVE], 1);
 	assert_members(&w, 6, (const uint32_t[]){0, 6}, 2);
 	w.known[STAR] = false;
@@ -388,6 +406,7 @@ int main(void)
 		cmocka_unit_test(pods_of_a_group_are_popped_together),
 		cmocka_unit_test(the_groups_priority_counts_in_the_queue_and_the_pods_in_the_group),
 		cmocka_unit_test(pods_wait_for_the_object_of_their_group),
+		cmocka_unit_test(a_group_whose_object_comes_late_waits_since_its_first_pod),
 		cmocka_unit_test(pods_of_a_tree_wait_together_until_one_of_its_groups_goes),
 		cmocka_unit_test(pods_added_during_a_trees_cycle_wait_for_their_deleted_group),
 		cmocka_unit_test(a_pod_added_during_the_groups_cycle_is_in_the_next_one),
