@@ -86,7 +86,8 @@ struct bt_ledger {
 	uint32_t joined_level;	 /* level of the last added pod */
 	int32_t lowest;		 /* priority of a pod on a node */
 	uint64_t nominated_n, change_n;
-	struct bt_port_list saved_ports[BT_TRIAL_DEPTH];
+	struct bt_port_list saved_ports[BT_TRIAL_DEPTH]; /* of trial_node_ix */
+	uint32_t trial_node_ix;
 	size_t lifted_n; /* pods that are lifted now */
 	struct lifted_ports *lifted_ports;
 	size_t lifted_port_n, lifted_port_cap;
@@ -978,6 +979,8 @@ void bt_ledger_try_begin(struct bt_ledger *l, uint32_t node_ix)
 				 (l->volumes && bt_volume_users_n(bt_volumes_view(l->volumes), node_ix));
 	}
 	l->tried_from[l->trial_depth] = l->tried_n;
+	BT_REQUIRE_HOT(l->trial_depth == 0 || l->trial_node_ix == node_ix);
+	l->trial_node_ix = node_ix;
 	copy_ports(&l->ports[node_ix], &l->saved_ports[l->trial_depth++]);
 }
 
@@ -1000,9 +1003,9 @@ static void try_uncounted(struct bt_ledger *l, const struct bt_signature *signat
 		l->tried[l->tried_n++] = (struct tried){signature, pod_ix, node_ix, add};
 	}
 	use(l, signature, node_ix, add);
-	if (add) {
+	if (add && node_ix == l->trial_node_ix) {
 		take_ports(&l->ports[node_ix], signature);
-	} else {
+	} else if (node_ix == l->trial_node_ix) {
 		return_ports(&l->ports[node_ix], signature);
 	}
 	if (l->volumes && signature->volume_n) {

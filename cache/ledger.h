@@ -208,10 +208,10 @@ uint64_t bt_ledger_change_n(const struct bt_ledger *ledger);
 
 /*
  * Trials: as if a pod used a node (add) or did not use its own (!add), whatever set it is in. They run
- * between a begin and an end for their node, nested up to BT_TRIAL_DEPTH; each is reverted by its opposite
+ * between a begin and an end for one node, nested up to BT_TRIAL_DEPTH; each is reverted by its opposite
  * before the end. Then usage and counters are unchanged, so columns need no update. Usage (single pods, too)
  * and counters include trials; sets, lists and the journal do not. As in upstream's trials, a host port is
- * free as soon as one of the pods that hold it is removed.
+ * free as soon as one of the pods that hold it is removed; ports of other nodes do not change.
  */
 #define BT_TRIAL_DEPTH 2
 void bt_ledger_try_begin(struct bt_ledger *ledger, uint32_t node_ix);

@@ -16,7 +16,7 @@ struct group_search {
 	struct bt_engine *engine;
 	struct bt_ledger *ledger;
 	bool by_placing;     /* by the profile's release */
-	uint32_t lost_ix;    /* a deleted node with a pod of a group that is a unit; or BT_NO_NODE */
+	uint32_t lost_ix;    /* the first deleted node with a pod of a group that is a unit; or BT_NO_NODE */
 	bool counts_no_more; /* members' filters depend only on what is on a node */
 };
 
@@ -102,7 +102,7 @@ static void join_unit(struct group_search *s, uint32_t unit_ix, const struct bt_
 	unit->start_ns = older && !s->by_placing ? pod->start_ns : unit->start_ns;
 }
 
-/* Records a deleted node that still has a pod of the group, or of a group below it. */
+/* Records the first deleted node that still has a pod of the group, or of a group below it. */
 static void find_lost(struct group_search *s, const struct bt_pod_group *group)
 {
 	const struct bt_snapshot *snapshot = s->engine->cache->view.snapshot;
@@ -115,7 +115,8 @@ static void find_lost(struct group_search *s, const struct bt_pod_group *group)
 		for (size_t i = 0; i < leaf->member_n; i++) {
 			const struct bt_pod *pod = bt_ledger_pod(s->ledger, leaf->members[i]);
 
-			if (pod->node_ix != BT_NO_NODE && !bt_bitmap_test(snapshot->live, pod->node_ix)) {
+			if (s->lost_ix == BT_NO_NODE && pod->node_ix != BT_NO_NODE &&
+				!bt_bitmap_test(snapshot->live, pod->node_ix)) {
 				s->lost_ix = pod->node_ix;
 			}
 		}

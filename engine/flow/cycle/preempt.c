@@ -39,7 +39,7 @@ struct preempt_search {
 	uint32_t explained_n;	  /* nodes with a reason why they are no candidates */
 	uint32_t error_n;
 	bool charges_every_budget, ages_once; /* by the profile's release */
-	uint32_t lost_ix;		      /* a deleted node with a pod of a preempted group */
+	uint32_t lost_ix;		      /* the first deleted node with a pod of a preempted group */
 };
 
 static bool has_rule(const struct bt_preempt_request *request, enum bt_rule rule)
@@ -207,7 +207,7 @@ static void add_victim_part(struct preempt_search *s, struct bt_victim *unit, ui
 }
 
 /* Adds the group's pods that are on nodes to a victim. If nodes are frozen, only the tried one has all pods
- * of that time: the others have the present ones. Records a deleted node. */
+ * of that time: the others have the present ones. Records the first deleted node. */
 static void add_together(struct preempt_search *s, struct bt_victim *unit, const struct bt_pod_group *group)
 {
 	const struct bt_snapshot *snapshot = s->view->snapshot;
@@ -218,7 +218,7 @@ static void add_together(struct preempt_search *s, struct bt_victim *unit, const
 		if (pod->state != BT_POD_ASSUMED && pod->state != BT_POD_SCHEDULED) {
 			continue;
 		}
-		if (!bt_bitmap_test(snapshot->live, pod->node_ix)) {
+		if (s->lost_ix == BT_NO_NODE && !bt_bitmap_test(snapshot->live, pod->node_ix)) {
 			s->lost_ix = pod->node_ix;
 		}
 		add_victim_part(s, unit, group->members[i]);

@@ -215,6 +215,23 @@ static void a_port_that_two_pods_hold_is_free_when_one_goes(void **state)
 	assert_int_equal(usage->ports[node].n, 0);
 }
 
+static void a_trial_leaves_the_ports_of_other_nodes_as_they_are(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = two_nodes(f);
+	uint32_t a = fixture_pod(f, "nodeName: n1, " ASKS), b = fixture_pod(f, "nodeName: n1, " ASKS);
+	struct bt_ledger *ledger = f->cache->ledger;
+	const struct bt_usage *usage = bt_ledger_usage(ledger);
+
+	bt_ledger_remove(ledger, a);
+	assert_int_equal(usage->ports[node].n, 0);
+	bt_ledger_try_begin(ledger, node + 1);
+	bt_ledger_try(ledger, b, node, false);
+	bt_ledger_try(ledger, b, node, true);
+	bt_ledger_try_end(ledger, node + 1);
+	assert_int_equal(usage->ports[node].n, 0);
+}
+
 static void pods_wait_for_nodes_that_are_not_known_yet(void **state)
 {
 	struct fixture *f = *state;
@@ -792,6 +809,7 @@ int main(void)
 		FIXTURE_TEST(a_taken_name_is_refused_with_its_owner),
 		FIXTURE_TEST(ended_pods_are_not_entered),
 		FIXTURE_TEST(a_port_that_two_pods_hold_is_free_when_one_goes),
+		FIXTURE_TEST(a_trial_leaves_the_ports_of_other_nodes_as_they_are),
 		FIXTURE_TEST(pods_wait_for_nodes_that_are_not_known_yet),
 		FIXTURE_TEST(the_last_pod_of_a_node_takes_the_place_of_one_that_goes),
 		FIXTURE_TEST(usage_survives_the_deletion_and_return_of_a_node),
