@@ -198,14 +198,13 @@ static void unreserve_for(struct bt_api *api, struct bt_resource_claim_object *c
 	claim->reserved_for_n = n;
 }
 
-static void allocate(struct bt_api *api, struct bt_resource_claim_object *claim,
-	const struct bt_bind_request_claim *request)
+static void allocate(struct bt_resource_claim_object *claim, const struct bt_bind_request_claim *request)
 {
 	claim->allocated = true;
 	claim->results = (struct bt_device_result_object *)request->results;
 	claim->result_n = request->result_n;
 	claim->node_selector = request->node_selector;
-	claim->allocation_ns = request->timed ? api->now_ns : 0;
+	claim->allocation_ns = 0;
 }
 
 static void deallocate(struct bt_resource_claim_object *claim)
@@ -302,7 +301,10 @@ static bool bind_claim(
 	}
 	now = copy_of(w->api, now);
 	if (request->allocates) {
-		allocate(w->api, now, request);
+		allocate(now, request);
+	}
+	if (request->timed && now->allocation_ns == 0) { /* others who allocate need not set it */
+		now->allocation_ns = w->api->now_ns;
 	}
 	reserve_for(w->api, now, &claim->consumer);
 	if (!update(w->api, w->namespace_, claim->name, now)) {
