@@ -146,12 +146,7 @@ func runHistory(args []string) error {
 				defer func() { <-slots }()
 				v := answerHistory(line, &o)
 				for n := range *ask - 1 {
-					other := o
-					other.late = n%2 == 0
-					if o.workers == 0 {
-						other.workers = askWorkers[n%len(askWorkers)]
-					}
-					v.alsoSeen(answerHistory(line, &other))
+					v.alsoSeen(answerHistory(line, o.furtherPlay(n)))
 				}
 				out <- v
 			}()
@@ -169,6 +164,16 @@ func runHistory(args []string) error {
 // askWorkers are the parallelisms of further plays, in turn; 0 is the configuration's. Where nodes are filtered in parallel and
 // more than one of them has an error, which error is shown, and where the next cycle begins, is a matter of chance.
 var askWorkers = []int{2, 1, 4, 0}
+
+// furtherPlay varies what may change an answer of chance, for the nth play after the first one.
+func (o *liveOptions) furtherPlay(n int) *liveOptions {
+	other := *o
+	other.late = n%2 == 0
+	if o.workers == 0 {
+		other.workers = askWorkers[n%len(askWorkers)]
+	}
+	return &other
+}
 
 // answerHistory goes as far as it can and says why it could not go on.
 func answerHistory(line []byte, o *liveOptions) *HistoryVerdict {

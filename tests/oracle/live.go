@@ -139,6 +139,7 @@ func newLive(rawConfig json.RawMessage, o *liveOptions) (*Live, error) {
 		l.factory.SharedInformerFactory.WaitForCacheSync(c.ctx.Done())
 	}
 	l.queue = c.sched.SchedulingQueue.(*queue.PriorityQueue)
+	l.orderQueue()
 	l.grouped, l.late, l.elapsed = groupsOn(), o.late, o.elapsed
 	l.waits = newWaits(l)
 	l.gating = newGating(c.sched.Profiles, preEnqueuePlugins(l.queue))
@@ -228,6 +229,7 @@ func (l *Live) hook() {
 				l.preempt = append(l.preempt, preemptorOf(d))
 			}
 		}
+		l.orderPods(f)
 		l.sched.Profiles[name] = &liveFramework{Framework: f, live: l}
 	}
 }

@@ -156,10 +156,11 @@ func (s *shrinker) differences(cases []object) ([]string, error) {
 const timesAsked = 8
 
 func historyAlwaysDiffers(line []byte, got *HistoryVerdict, slack float64) string {
-	want := answerHistory(line, &liveOptions{})
+	o := &liveOptions{}
+	want := answerHistory(line, o)
 	differs := historyDiffers(want, got, slack)
-	for i := 1; i < timesAsked && differs != ""; i++ {
-		want.alsoSeen(answerHistory(line, &liveOptions{}))
+	for n := 0; n < timesAsked-1 && differs != ""; n++ {
+		want.alsoSeen(answerHistory(line, o.furtherPlay(n)))
 		differs = historyDiffers(want, got, slack)
 	}
 	return differs

@@ -58,6 +58,8 @@ func groupUID(f informers.SharedInformerFactory, p *v1.Pod) types.UID {
 
 func (l *Live) lookAtGroups(*StepResult) {}
 
+func (l *Live) orderQueue() {}
+
 func (f *liveFramework) RunPlacementScorePlugins(ctx context.Context, state fwk.PodGroupCycleState, group fwk.PodGroupInfo, assigned []*fwk.PodGroupAssignments) ([]fwk.PlacementPluginScores, *fwk.Status) {
 	scores, status := f.Framework.RunPlacementScorePlugins(ctx, state, group, assigned)
 	preferFirst(scores)
