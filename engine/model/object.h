@@ -252,6 +252,7 @@ struct bt_pod_spec_object {
 	uint32_t spread_n;
 	struct bt_container_object *containers, *init_containers;
 	uint32_t container_n, init_container_n;
+	bool ephemeral_binds_options; /* as binds_options, of an ephemeral container */
 	struct bt_resource_list overhead;
 	struct bt_requirements_object resources; /* pod-level */
 	struct bt_str_list scheduling_gates;	 /* names */

@@ -164,5 +164,6 @@ uint32_t bt_signature_features(const struct bt_pod_spec_object *spec)
 
 	return features_of(spec->containers, spec->container_n) |
 	       features_of(spec->init_containers, spec->init_container_n) |
+	       (spec->ephemeral_binds_options ? BT_FEATURE_VOLUME_BIND_MOUNT_OPTIONS : 0) |
 	       (user_namespaces ? BT_FEATURE_USER_NAMESPACES_HOST_NETWORK : 0);
 }

@@ -273,6 +273,10 @@ func (g *gen) optionMounts(o runtime.Object) runtime.Object {
 				}
 			}
 		}
+		if g.chance(10) {
+			mount := object{"name": "data", "mountPath": "/data", "bindMountOptions": list{"noexec"}}
+			in(p, "spec")["ephemeralContainers"] = list{object{"name": "debug", "image": "debug", "volumeMounts": list{mount}}}
+		}
 		return plain(p)
 	}
 	return o

@@ -217,6 +217,29 @@ static const struct bt_field container_fields[] = {
 };
 SCHEMA(container, container_fields, bt_container_object);
 
+/* Into a bool: whether an ephemeral container has a mount with options. */
+static bool read_ephemeral_containers(struct bt_decode *decode, void *field)
+{
+	static const struct bt_field fields[] = {{.name = BT_STR("volumeMounts"),
+		.type = BT_FIELD_CUSTOM,
+		.offset = 0,
+		.read = read_volume_mounts}};
+	static const struct bt_schema ephemeral = BT_SCHEMA(fields, bool);
+
+	if (!bt_json_enter_array(decode->json)) {
+		return false;
+	}
+	while (bt_json_next_element(decode->json)) {
+		bool binds_options = false;
+
+		if (!bt_schema_decode(decode, &ephemeral, &binds_options)) {
+			return false;
+		}
+		*(bool *)field |= binds_options;
+	}
+	return bt_json_error(decode->json)->status == BT_OK;
+}
+
 #define SOURCE(json, member) FIELD(json, STR, bt_volume_object, member)
 #define READ_ONLY	     FIELD("readOnly", BOOL, bt_volume_object, read_only)
 static const struct bt_field claim_source_fields[] = {SOURCE("claimName", source), READ_ONLY};
@@ -308,6 +331,11 @@ static const struct bt_field pod_spec_fields[] = {
 	FIELD_HAS("activeDeadlineSeconds", I64, bt_pod_spec_object, active_deadline_s, has_active_deadline),
 	OBJECT("affinity", bt_pod_spec_object, affinity, affinity),
 	ARRAY("containers", bt_pod_spec_object, containers, container_n, container),
+	{.name = BT_STR("ephemeralContainers"),
+		.type = BT_FIELD_CUSTOM,
+		.offset = offsetof(struct bt_pod_spec_object, ephemeral_binds_options),
+		.read = read_ephemeral_containers,
+		.word = "[{\"volumeMounts\":[{\"bindMountOptions\":[\"noexec\"]}]}]"},
 	FIELD("hostNetwork", BOOL, bt_pod_spec_object, host_network),
 	FIELD_HAS("hostUsers", BOOL, bt_pod_spec_object, host_users, has_host_users),
 	FIELD("incomplete", STR, bt_pod_spec_object, incomplete), /* in journals alone */

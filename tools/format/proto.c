@@ -275,6 +275,48 @@ static bool read_mount(struct proto_reader *r, struct bt_wire_in in, const char 
 	return true;
 }
 
+/* Reads on to a message in a message. Returns: false at the end of in, with *out_good set, or when the
+ * framing is broken. */
+static bool next_message(struct proto_reader *r, struct bt_wire_in *in, uint32_t wanted, const char *field,
+	struct bt_wire_in *out, bool *out_good)
+{
+	uint32_t number, type;
+
+	*out_good = true;
+	while (in->at < in->end) {
+		if (!bt_wire_tag(in, &number, &type) ||
+			!(number == wanted && type == BT_WIRE_BYTES ? bt_wire_bytes(in, out)
+								    : bt_wire_skip(in, type))) {
+			*out_good = fail_in(r, in, field);
+			return false;
+		}
+		if (number == wanted && type == BT_WIRE_BYTES) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ephemeralContainers: whether a mount of one has bindMountOptions. The fields that it shares with other
+ * containers are a message of their own. */
+static bool read_ephemeral(struct proto_reader *r, struct bt_wire_in in, const char *field, bool *out)
+{
+	struct bt_wire_in common, mount;
+	bool good;
+
+	while (next_message(r, &in, 1, field, &common, &good)) {
+		while (next_message(r, &common, 9, field, &mount, &good)) {
+			if (!read_mount(r, mount, field, out)) {
+				return false;
+			}
+		}
+		if (!good) {
+			return false;
+		}
+	}
+	return good;
+}
+
 /* ---- arrays ---- */
 
 /* An array in a struct: struct bt_str_list and similar, or a pointer and a number. */
@@ -505,6 +547,8 @@ static bool read_value(struct proto_reader *r, const struct bt_proto_field *fiel
 		return read_rule(r, in, field->name, at);
 	case BT_PROTO_MOUNTS:
 		return read_mount(r, in, field->name, at);
+	case BT_PROTO_EPHEMERAL:
+		return read_ephemeral(r, in, field->name, at);
 	default:
 		return read_array(r, field, place, in, out);
 	}

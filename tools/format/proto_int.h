@@ -41,8 +41,9 @@ enum bt_proto_action {
 	BT_PROTO_NAMES,
 	BT_PROTO_OBJECT,
 	BT_PROTO_ARRAY,
-	BT_PROTO_RULES, /* restartPolicyRules: whether one restarts all containers */
-	BT_PROTO_MOUNTS /* volumeMounts: whether one has bindMountOptions */
+	BT_PROTO_RULES,	   /* restartPolicyRules: whether one restarts all containers */
+	BT_PROTO_MOUNTS,   /* volumeMounts: whether one has bindMountOptions */
+	BT_PROTO_EPHEMERAL /* ephemeralContainers: the same */
 };
 
 /* A field, ready to be read. */

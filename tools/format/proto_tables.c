@@ -85,9 +85,10 @@ MESSAGE(pod_spec, {1, "volumes", &volume}, {2, "containers", &container}, {3, "r
 	{18, "affinity", &affinity}, {19, "schedulerName", NULL}, {20, "initContainers", &container},
 	{22, "tolerations", &toleration}, {24, "priorityClassName", NULL}, {25, "priority", NULL},
 	{29, "runtimeClassName", NULL}, {31, "preemptionPolicy", NULL}, {32, "overhead", NULL},
-	{33, "topologySpreadConstraints", &spread}, {37, "hostUsers", NULL}, {38, "schedulingGates", &named},
-	{39, "resourceClaims", &pod_claim}, {40, "resources", &requirements},
-	{42, "workloadRef", &workload_reference}, {43, "schedulingGroup", &group});
+	{33, "topologySpreadConstraints", &spread}, {34, "ephemeralContainers", NULL},
+	{37, "hostUsers", NULL}, {38, "schedulingGates", &named}, {39, "resourceClaims", &pod_claim},
+	{40, "resources", &requirements}, {42, "workloadRef", &workload_reference},
+	{43, "schedulingGroup", &group});
 MESSAGE(pod_condition, {1, "type", NULL}, {2, "status", NULL}, {4, "lastTransitionTime", &proto_time},
 	{5, "reason", NULL}, {6, "message", NULL}, {7, "observedGeneration", NULL});
 MESSAGE(claim_status, {1, "name", NULL}, {2, "resourceClaimName", NULL});
@@ -169,7 +170,9 @@ static enum bt_proto_action action_of(const struct bt_field *field, bool is_time
 	case BT_FIELD_ARRAY:
 		return BT_PROTO_ARRAY;
 	case BT_FIELD_CUSTOM:
-		return bt_str_is(field->name, "volumeMounts") ? BT_PROTO_MOUNTS : BT_PROTO_RULES;
+		return bt_str_is(field->name, "volumeMounts")	       ? BT_PROTO_MOUNTS
+		       : bt_str_is(field->name, "ephemeralContainers") ? BT_PROTO_EPHEMERAL
+								       : BT_PROTO_RULES;
 	default:
 		return BT_PROTO_SKIP;
 	}

@@ -637,6 +637,12 @@ static void a_release_requires_the_node_features_that_it_knows(void **state)
 		"containers: [{name: a, restartPolicyRules: [{action: RestartAllContainers}]}]";
 	static const char mounts[] = "containers: [{name: a, volumeMounts: [{name: v, mountPath: /v, "
 				     "bindMountOptions: [noexec]}]}]";
+	static const char debugged[] =
+		"containers: [{name: a}], ephemeralContainers: [{name: b, volumeMounts: "
+		"[{name: w, mountPath: /w}, {name: v, mountPath: /v, bindMountOptions: [noexec]}]}, {name: "
+		"c}]";
+	static const char plain[] = "containers: [{name: a}], ephemeralContainers: [{name: b, volumeMounts: "
+				    "[{name: v, mountPath: /v, bindMountOptions: []}]}]";
 	const struct bt_plugin *plugin = &bt_plugin_node_declared_features;
 	struct fixture *f = *state;
 	uint32_t lacks = fixture_node(f, "name: lacks", "", "");
@@ -652,6 +658,10 @@ static void a_release_requires_the_node_features_that_it_knows(void **state)
 	subject = compile_pod(f, plugin, declared_features_in("1.37", &on), mounts);
 	assert_refused(&subject, lacks, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		"node(s) didn't match Pod's required features");
+	subject = compile_pod(f, plugin, declared_features_in("1.37", &on), debugged);
+	assert_refused(&subject, lacks, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"node(s) didn't match Pod's required features");
+	assert_true(compile_pod(f, plugin, declared_features_in("1.37", &on), plain).compiled.filter_skip);
 }
 
 int main(void)
