@@ -76,6 +76,26 @@ preempts() {
 preempts 1.37 GenericWorkload=true v1beta1
 preempts 1.36 "$gates,WorkloadAwarePreemption=true" v1alpha2
 
+# A pod of a group has no PostFilter of its own, and its message none of the pod's before it.
+cat >after.yaml <<'YAML'
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 2, memory: 8Gi, pods: 20}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: 2, memory: 8Gi, pods: 20}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: low-1}, spec: {nodeName: n1, priority: 0, containers: [{name: c, resources: {requests: {cpu: 2}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: low-2}, spec: {nodeName: n2, priority: 5, containers: [{name: c, resources: {requests: {cpu: 2}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: single}, spec: {priority: 20, containers: [{name: c, resources: {requests: {cpu: 2}}}]}}
+---
+{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: group}, spec: {priority: 10, schedulingPolicy: {gang: {minCount: 1}}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: member}, spec: {priority: 10, schedulingGroup: {podGroupName: group}, containers: [{name: c, resources: {requests: {cpu: 2}}}]}}
+YAML
+"$berth" simulate --quiet after.yaml --feature-gates GenericWorkload=true --decisions log >out 2>err || fail "after.yaml ended with $?: $(head -3 err)"
+grep -q '"default/single".*preempting 1 victims"' log || fail "the pod before it does not preempt: $(cat log)"
+grep -q '"default/member".*"message":"0/2 nodes are available: 2 Insufficient cpu."' log || fail "another message: $(cat log)"
+
 # Explanations of group members.
 expect 0 "waiting for pods's pod group" "$berth" simulate --quiet groupless.yaml --kubernetes-version 1.36 --feature-gates "$gates" --explain default/worker-1
 # Pods of a gang share the claim that their PodGroup names: both are placed on its device's node. Without the gate they do not use the claim.

@@ -87,7 +87,6 @@ static void explain_post_filter(
 	};
 	struct bt_claim_release unused;
 
-	bt_buf_clear(&out->post_text);
 	bt_preempt_list(&request, &out->preemption);
 	bt_engine_post_filter(cycle->runtime, &request, &out->preemption, &unused, &out->post_text);
 	out->post_filtered = true;
@@ -114,6 +113,7 @@ static void explain_explain(struct bt_engine *engine, uint32_t pod_ix,
 	out->pod_ix = pod_ix;
 	out->plan = NULL;
 	out->gated = out->refused = out->narrowed = out->post_filtered = out->preempts = false;
+	bt_buf_clear(&out->post_text);
 	out->error = NULL;
 	out->nominated_by = BT_PASSED;
 	out->evaluation.visited_n = out->evaluation.feasible_n = 0;
