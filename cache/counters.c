@@ -3,6 +3,7 @@
  */
 #include "cache/counters.h"
 
+#include "cache/domains_int.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
@@ -10,8 +11,9 @@
 
 #define NO_POD		    UINT32_MAX
 #define NO_COUNTER	    UINT32_MAX
-#define SMALL_DOMAIN	    32	/* nodes, on average */
+#define CHANGES_SHARE	    4	/* what is behind by more than this part of the nodes is rebuilt */
 #define EXISTING_TERM_BYTES 256 /* what most terms take */
+#define NODE_SET_BYTES	    256 /* what most sets of nodes take, besides their nodes */
 
 /* A counter of pods that satisfy a query, or of pods that have a term. */
 struct counter {
@@ -20,7 +22,7 @@ struct counter {
 	uint32_t existing; /* index of the term, or NO_COUNTER */
 	int32_t *column;   /* by node slot */
 	size_t column_n;
-	struct kept_domain_counts **domain_counts; /* of the current version */
+	struct kept_domain_counts **domain_counts;
 	size_t domain_counts_n, domain_counts_cap;
 };
 
@@ -31,27 +33,28 @@ struct existing_term {
 	struct bt_pod_term term;
 	uint32_t counter; /* NO_COUNTER until its domain counts are first needed */
 	uint32_t lister_n;
-	uint64_t domain_counts_version;
 };
 
-/* The domains of a topology key in the current version. */
-struct domains {
-	uint32_t *of; /* by node slot */
-	uint32_t n;
-	/* For small domains: the nodes grouped by domain, and the start of each group. */
-	uint32_t *members, *first;
+/* A set of nodes. */
+struct node_set {
+	struct bt_str words; /* its key */
+	struct bt_arena arena;
+	struct bt_node_query query;
+	uint8_t *member; /* by node slot */
 };
 
 struct kept_domain_counts {
 	struct bt_domain_counts view; /* first: readers get its address */
-	uint32_t words[4];	      /* its key */
-	const uint32_t *place;	      /* by node slot: the domain where its pods count, or BT_NO_DOMAIN */
-	uint32_t *own_place;	      /* place, if it differs from the domains' own */
-	uint32_t slot_n;
+	uint32_t words[4];	      /* its key: counter, topology key, node set, lacking */
+	uint32_t domains_ix;
+	const uint32_t *place; /* by node slot: the domain where its pods count, or BT_NO_DOMAIN */
+	uint32_t *own_place;   /* place, if it differs from the domains' own */
+	uint32_t slot_room;
+	uint32_t cap; /* capacity by domain */
 	int32_t *sums;
 	int32_t *by_node;  /* NULL for large domains, or single nodes */
 	uint32_t *journal; /* NULL for large domains */
-	uint8_t *counted;  /* by domain */
+	uint32_t *counted; /* by domain: its nodes whose pods count; NULL for single nodes */
 	uint32_t lowest_n; /* number of counted domains with the lowest sum */
 };
 
@@ -97,12 +100,12 @@ struct bt_counters {
 	struct existing_term **existing_terms; /* pointers: readers keep the addresses of the views */
 	size_t existing_term_n, existing_term_cap;
 	struct bt_map existing_term_ixs;
-	/* Of the snapshot's node_version, which may change while a cycle runs trials: */
-	uint64_t version;
-	struct domains *domains;
+	/* Of this slot_version of the snapshot; they have followed its changes up to changes_at. */
+	uint64_t slot_version, changes_at;
+	struct bt_domains *domains;
 	size_t domain_n, domain_cap;
 	struct bt_map domain_ixs;
-	uint8_t **sets; /* sets[i] is the node set i + 1 */
+	struct node_set *sets; /* sets[i] is the node set i + 1 */
 	size_t set_n, set_cap;
 	struct kept_domain_counts **domain_counts;
 	size_t domain_counts_n, domain_counts_cap;
@@ -113,7 +116,8 @@ struct bt_counters {
 };
 
 static uint32_t find_counter(void *context, const struct bt_pod_query *query);
-static uint32_t find_node_set(void *context, const uint8_t *member);
+static uint32_t find_node_set(void *context, const struct bt_node_query *query);
+static void follow(void *context);
 static const struct bt_domain_counts *find_domain_counts(
 	void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);
 static const struct bt_existing_affinity_term *const *find_matching(
@@ -129,13 +133,15 @@ struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct 
 	c->dictionary = dictionary;
 	c->writer = snapshot;
 	c->snapshot = bt_snapshot_view(snapshot);
-	c->version = c->snapshot->node_version;
+	c->slot_version = c->snapshot->slot_version;
 	c->view = (struct bt_counting){
 		.version = 1,
+		.domains_version = 1,
 		.namespace_version = 1,
 		.workload_version = 1,
 		.context = c,
 		.counter = find_counter,
+		.follow = follow,
 		.node_set = find_node_set,
 		.domain_counts = find_domain_counts,
 		.matching = find_matching,
@@ -145,8 +151,8 @@ struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct 
 	return c;
 }
 
-/* Drops data of the snapshot's old version. */
-static void drop_version(struct bt_counters *c)
+/* Drops domains, sets of nodes and domain counts. */
+static void drop_domains(struct bt_counters *c)
 {
 	for (size_t i = 0; i < c->domain_counts_n; i++) {
 		bt_mem_free(c->domain_counts[i]->own_place);
@@ -157,25 +163,29 @@ static void drop_version(struct bt_counters *c)
 		bt_mem_free(c->domain_counts[i]);
 	}
 	for (size_t i = 0; i < c->domain_n; i++) {
-		bt_mem_free(c->domains[i].of);
-		bt_mem_free(c->domains[i].members);
-		bt_mem_free(c->domains[i].first);
+		bt_domains_fini(&c->domains[i]);
 	}
 	for (size_t i = 0; i < c->set_n; i++) {
-		bt_mem_free(c->sets[i]);
+		bt_mem_free(c->sets[i].member);
+		bt_arena_fini(&c->sets[i].arena);
 	}
 	for (size_t i = 0; i < c->counter_n; i++) {
 		c->counters[i].domain_counts_n = 0;
 	}
+	for (size_t i = 0; i < c->existing_term_n; i++) {
+		c->existing_terms[i]->view.domain_counts = NULL;
+	}
 	c->domain_counts_n = c->domain_n = c->set_n = 0;
 	bt_map_fini(&c->domain_counts_ixs);
 	bt_map_fini(&c->domain_ixs);
-	c->version = c->snapshot->node_version;
+	c->slot_version = c->snapshot->slot_version;
+	c->changes_at = c->snapshot->changes_end;
+	c->view.domains_version++;
 }
 
 static void drop_counters(struct bt_counters *c)
 {
-	drop_version(c);
+	drop_domains(c);
 	for (size_t i = 0; i < c->counter_n; i++) {
 		bt_mem_free(c->counters[i].column);
 		bt_mem_free(c->counters[i].domain_counts);
@@ -377,11 +387,19 @@ static void find_lowest(struct kept_domain_counts *t)
 	BT_INVARIANT(t->lowest_n > 0 || t->view.lowest == INT32_MAX);
 }
 
+/* Copies a domain's sum to its nodes. */
+static void set_by_node(struct kept_domain_counts *t, uint32_t d)
+{
+	for (uint32_t node_ix = t->view.first[d]; node_ix != BT_NO_NODE; node_ix = t->view.next[node_ix]) {
+		t->by_node[node_ix] = t->sums[d];
+	}
+}
+
 /* Changes the sum of a node's domain by one. The lowest sum is recomputed only when no domain has it any
  * more. */
 static void shift_domain_counts(struct kept_domain_counts *t, uint32_t node_ix, int32_t by)
 {
-	uint32_t d = node_ix < t->slot_n ? t->place[node_ix] : BT_NO_DOMAIN;
+	uint32_t d = node_ix < t->slot_room ? t->place[node_ix] : BT_NO_DOMAIN;
 
 	if (d == BT_NO_DOMAIN) {
 		return;
@@ -394,9 +412,7 @@ static void shift_domain_counts(struct kept_domain_counts *t, uint32_t node_ix, 
 		t->journal[t->view.journal_end++ % BT_DOMAIN_COUNTS_JOURNAL] = d;
 	}
 	if (t->by_node) {
-		for (uint32_t m = t->view.first[d]; m < t->view.first[d + 1]; m++) {
-			t->by_node[t->view.members[m]] = after;
-		}
+		set_by_node(t, d);
 	}
 	if (!t->counted) {
 		return;
@@ -432,20 +448,20 @@ static void shift_column(struct counter *counter, uint32_t node_ix, int32_t by)
 static void shift_counter(struct bt_counters *c, struct counter *counter, uint32_t node_ix, int32_t by)
 {
 	shift_column(counter, node_ix, by);
-	/* Domain counts of an older version are no longer read; they are rebuilt on request. */
-	for (size_t t = 0; c->version == c->snapshot->node_version && t < counter->domain_counts_n; t++) {
+	/* A node's pods count where it was until the counts follow its change. Those of other slots are no
+	 * longer read; they are rebuilt on request. */
+	for (size_t t = 0; c->slot_version == c->snapshot->slot_version && t < counter->domain_counts_n;
+		t++) {
 		shift_domain_counts(counter->domain_counts[t], node_ix, by);
 	}
 }
 
 /* All pods with the term may have been on nodes without its topology key: then it matches pods only from now
  * on. */
-static bool matched_no_pod(const struct bt_counters *c, const struct existing_term *existing)
+static bool matched_no_pod(const struct existing_term *existing)
 {
 	return existing->view.pod_n == 0 ||
-	       (existing->view.domain_counts &&
-		       existing->domain_counts_version == c->snapshot->node_version &&
-		       existing->view.domain_counts->total == 0);
+	       (existing->view.domain_counts && existing->view.domain_counts->total == 0);
 }
 
 static void shift_counters(struct bt_counters *c, const struct counters_record *record,
@@ -467,7 +483,7 @@ static BT_NOINLINE void shift_all(struct bt_counters *c, const struct counters_r
 	for (uint32_t i = 0; i < record->term_n; i++) {
 		struct existing_term *existing = c->existing_terms[record->terms[i]];
 
-		c->view.version += matched_no_pod(c, existing);
+		c->view.version += matched_no_pod(existing);
 		existing->view.pod_n += by;
 		BT_INVARIANT(existing->view.pod_n >= 0);
 	}
@@ -786,7 +802,7 @@ void bt_counters_move(
 	const struct counters_record *record = &c->records[signature->ix];
 	struct counted_pod *pod = &c->placed[pod_ix];
 
-	BT_REQUIRE(c->version != c->snapshot->node_version); /* no reader uses domain counts of this
+	BT_REQUIRE(c->slot_version != c->snapshot->slot_version); /* no reader uses domain counts of this
 								version */
 	for (size_t i = 0; i < record->counter_n; i++) {
 		struct counter *counter = &c->counters[record->counters[i]];
@@ -840,8 +856,8 @@ static bool no_slot_counts_from(const struct counter *counter, uint32_t slot_n)
 void bt_counters_trim_nodes(struct bt_counters *c, uint32_t slot_n)
 {
 	BT_OWNED_BY_THREAD(&c->snapshot->owner);
-	if (c->version != c->snapshot->node_version) {
-		drop_version(c);
+	if (c->slot_version != c->snapshot->slot_version) {
+		drop_domains(c);
 	}
 	for (size_t i = 0; i < c->counter_n; i++) {
 		struct counter *counter = &c->counters[i];
@@ -966,129 +982,201 @@ void bt_counters_forget(struct bt_counters *c, const uint32_t *signature_ixs, ui
 	bt_mem_free(moved);
 }
 
-/* ---- domains and domain counts ---- */
+/* ---- sets of nodes ---- */
 
-static void catch_up(struct bt_counters *c)
+static void put_node_selector(struct bt_counters *c, const struct bt_node_selector *selector)
 {
-	if (c->version != c->snapshot->node_version) {
-		drop_version(c);
+	counters_put(c, selector->term_n);
+	for (uint32_t i = 0; i < selector->term_n; i++) {
+		const struct bt_node_term *term = &selector->terms[i];
+
+		counters_put(c, (uint64_t)term->field_n << 1 | term->invalid);
+		put_selector(c, &term->labels);
+		for (uint32_t f = 0; f < term->field_n; f++) {
+			counters_put(c, (uint64_t)term->fields[f].value << 2 |
+						(uint64_t)term->fields[f].is_name << 1 |
+						term->fields[f].negated);
+		}
 	}
 }
 
-static uint32_t find_node_set(void *context, const uint8_t *member)
+static void put_tolerations(struct bt_counters *c, const struct bt_signature *signature)
+{
+	counters_put(c, signature->toleration_n);
+	for (uint32_t i = 0; i < signature->toleration_n; i++) {
+		const struct bt_toleration *toleration = &signature->tolerations[i];
+
+		counters_put(c, (uint64_t)toleration->key << 32 | toleration->value);
+		counters_put(c, (uint64_t)toleration->effect << 32 | (uint32_t)toleration->op);
+	}
+}
+
+static void put_node_query(struct bt_counters *c, const struct bt_node_query *query)
+{
+	const struct bt_signature *signature = query->signature;
+
+	counters_put(c, (uint64_t)query->key_n << 4 | (uint64_t)query->by_affinity << 3 |
+				(uint64_t)query->by_taints << 2 | (uint64_t)query->compare_numbers << 1 |
+				(query->by_affinity && signature->has_required));
+	for (uint32_t i = 0; i < query->key_n; i++) {
+		counters_put(c, query->keys[i]);
+	}
+	if (query->by_affinity) {
+		put_selector(c, &signature->node_selector);
+	}
+	if (query->by_affinity && signature->has_required) {
+		put_node_selector(c, &signature->required);
+	}
+	if (query->by_taints) {
+		put_tolerations(c, signature);
+	}
+}
+
+static bool has_keys(const struct bt_node *node, const struct bt_node_query *query)
+{
+	for (uint32_t i = 0; i < query->key_n; i++) {
+		if (bt_labels_get(node->labels, query->keys[i]) == BT_NAME_NONE) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool affinity_matches(
+	const struct bt_intern *intern, const struct bt_signature *signature, const struct bt_node *node)
+{
+	return bt_selector_matches(intern, &signature->node_selector, node->labels) &&
+	       (!signature->has_required ||
+		       bt_node_selector_matches(intern, &signature->required, node->labels, node->name));
+}
+
+static bool tolerated(
+	const struct bt_intern *intern, const struct bt_node_query *query, const struct bt_taint *taint)
+{
+	for (uint32_t i = 0; i < query->signature->toleration_n; i++) {
+		if (bt_tolerates(intern, &query->signature->tolerations[i], taint, query->compare_numbers)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool set_tolerated(
+	const struct bt_intern *intern, const struct bt_node_query *query, const struct bt_taint_set *set)
+{
+	for (uint32_t i = 0; i < set->n; i++) {
+		uint32_t effect = set->items[i].effect;
+
+		if ((effect == BT_NAME_NO_SCHEDULE || effect == BT_NAME_NO_EXECUTE) &&
+			!tolerated(intern, query, &set->items[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool belongs(const struct bt_counters *c, const struct bt_node_query *query, uint32_t slot)
+{
+	const struct bt_snapshot *snapshot = c->snapshot;
+	const struct bt_intern *intern = c->dictionary->intern;
+	const struct bt_node *node = &snapshot->nodes[slot];
+
+	return bt_slot_is_live(snapshot, slot) && has_keys(node, query) &&
+	       (!query->by_affinity || affinity_matches(intern, query->signature, node)) &&
+	       (!query->by_taints || set_tolerated(intern, query, &snapshot->taint_sets[node->taint_set]));
+}
+
+/* The slots that data by slot has room for. */
+static uint32_t room_of(const struct bt_snapshot *snapshot)
+{
+	return snapshot->slot_n > snapshot->slot_room ? snapshot->slot_n : snapshot->slot_room;
+}
+
+static uint32_t find_node_set(void *context, const struct bt_node_query *query)
 {
 	struct bt_counters *c = context;
-	size_t slot_n = c->snapshot->slot_n;
 
-	catch_up(c);
+	follow(c);
+	bt_buf_clear(&c->words);
+	put_node_query(c, query);
 	for (size_t i = 0; i < c->set_n; i++) {
-		if (memcmp(c->sets[i], member, slot_n) == 0) {
+		if (bt_str_eq(c->sets[i].words, bt_buf_view(&c->words))) {
 			return (uint32_t)i + 1;
 		}
 	}
-	BT_INVARIANT(c->version == c->snapshot->node_version);
-	uint8_t *copy = bt_mem_zalloc(slot_n + 1, 1);
-	memcpy(copy, member, slot_n);
-	c->sets = bt_mem_grow(c->sets, c->set_n, &c->set_cap, sizeof(uint8_t *));
-	c->sets[c->set_n++] = copy;
+	c->sets = bt_mem_grow(c->sets, c->set_n, &c->set_cap, sizeof(*c->sets));
+	struct node_set *set = &c->sets[c->set_n++];
+	*set = (struct node_set){.query = *query};
+	bt_arena_start(&set->arena, NODE_SET_BYTES);
+	set->words = keep_words(c, &set->arena);
+	set->query.keys = keep_names(&set->arena, query->keys, query->key_n);
+	set->member = bt_mem_zalloc(room_of(c->snapshot) + 1, 1);
+	for (uint32_t i = 0; i < c->snapshot->slot_n; i++) {
+		set->member[i] = belongs(c, query, i);
+	}
 	return (uint32_t)c->set_n;
 }
 
-static void number_values(struct bt_counters *c, uint32_t key, bool lacking, struct domains *domains)
-{
-	const uint32_t *values = bt_snapshot_label_column(c->writer, key);
-	struct bt_map numbers = {0};
+/* ---- domains and domain counts ---- */
 
-	for (uint32_t i = 0; i < c->snapshot->slot_n; i++) {
-		uint32_t value = values[i], number;
-
-		if (!bt_bitmap_test(c->snapshot->live, i) || (value == BT_NAME_NONE && !lacking)) {
-			domains->of[i] = BT_NO_DOMAIN;
-			continue;
-		}
-		value = value == BT_NAME_NONE ? BT_NAME_EMPTY : value;
-		if (!bt_map_get(&numbers, value, &number)) {
-			number = domains->n++;
-			bt_map_put(&numbers, value, number);
-		}
-		domains->of[i] = number;
-	}
-	bt_map_fini(&numbers);
-}
-
-static void list_members(struct domains *domains, uint32_t slot_n)
-{
-	uint32_t *first = bt_mem_zalloc((size_t)domains->n + 2, sizeof(*first));
-	uint32_t *members = bt_mem_zalloc((size_t)slot_n + 1, sizeof(*members));
-
-	/* Counts are shifted by one, so that filling leaves each domain's start in place. */
-	for (uint32_t i = 0; i < slot_n; i++) {
-		if (domains->of[i] != BT_NO_DOMAIN && domains->of[i] + 2 <= domains->n) {
-			first[domains->of[i] + 2]++;
-		}
-	}
-	for (uint32_t d = 1; d <= domains->n; d++) {
-		first[d] += first[d - 1];
-	}
-	for (uint32_t i = 0; i < slot_n; i++) {
-		if (domains->of[i] != BT_NO_DOMAIN) {
-			members[first[domains->of[i] + 1]++] = i;
-		}
-	}
-	domains->members = members;
-	domains->first = first;
-	BT_INVARIANT(first[domains->n] <= slot_n);
-}
-
-static const struct domains *find_domains(struct bt_counters *c, uint32_t key, bool lacking)
+static uint32_t find_domains(struct bt_counters *c, uint32_t key, bool lacking)
 {
 	uint64_t map_key = ((uint64_t)key << 1 | lacking) + 1;
 	uint32_t ix;
 
 	if (bt_map_get(&c->domain_ixs, map_key, &ix)) {
-		return &c->domains[ix];
+		return ix;
 	}
 	c->domains = bt_mem_grow(c->domains, c->domain_n, &c->domain_cap, sizeof(*c->domains));
 	ix = (uint32_t)c->domain_n++;
-	struct domains *domains = &c->domains[ix];
-	*domains = (struct domains){.of = bt_mem_column(c->snapshot->slot_n, sizeof(uint32_t))};
-	if (key == BT_NAME_NONE) {
-		for (; domains->n < c->snapshot->slot_n; domains->n++) {
-			domains->of[domains->n] = domains->n;
-		}
-	} else {
-		number_values(c, key, lacking, domains);
-		if ((uint64_t)domains->n * SMALL_DOMAIN >= c->snapshot->node_n) {
-			list_members(domains, c->snapshot->slot_n);
-		}
-	}
-	BT_INVARIANT(domains->n <= c->snapshot->slot_n);
+	bt_domains_init(&c->domains[ix], c->snapshot, key, lacking,
+		key == BT_NAME_NONE ? NULL : bt_snapshot_label_column(c->writer, key));
 	bt_map_put(&c->domain_ixs, map_key, ix);
-	return domains;
+	return ix;
 }
 
 /* The domain where each node's pods count, when only some nodes count. */
-static uint32_t *places_within(const struct domains *domains, const uint8_t *member, uint32_t slot_n)
+static uint32_t *places_within(const struct bt_domains *domains, const uint8_t *member)
 {
-	uint32_t *place = bt_mem_column(slot_n, sizeof(*place));
+	uint32_t *place = bt_mem_column(domains->room, sizeof(*place));
 
-	for (uint32_t i = 0; i < slot_n; i++) {
+	for (uint32_t i = 0; i < domains->room; i++) {
 		place[i] = member[i] ? domains->of[i] : BT_NO_DOMAIN;
 	}
 	return place;
 }
 
+/* Makes room for all domains, and shows them to readers. */
+static void widen_domain_counts(struct kept_domain_counts *t, const struct bt_domains *domains)
+{
+	uint32_t cap = domains->key == BT_NAME_NONE ? domains->n : domains->cap;
+
+	if (cap > t->cap) {
+		t->sums = bt_mem_realloc(t->sums, cap, sizeof(*t->sums));
+		memset(t->sums + t->cap, 0, (cap - t->cap) * sizeof(*t->sums));
+		if (domains->key != BT_NAME_NONE) { /* single nodes are never compared with each other */
+			t->counted = bt_mem_realloc(t->counted, cap, sizeof(*t->counted));
+			memset(t->counted + t->cap, 0, (cap - t->cap) * sizeof(*t->counted));
+		}
+		t->cap = cap;
+	}
+	t->view.sums = t->sums;
+	t->view.domain = domains->of;
+	t->view.domain_n = domains->n;
+	t->view.first = domains->first;
+	t->view.next = domains->next;
+}
+
 static void fill_domain_counts(const struct counter *counter, struct kept_domain_counts *t)
 {
-	for (uint32_t i = 0; i < t->slot_n; i++) {
+	for (uint32_t i = 0; i < t->slot_room; i++) {
 		uint32_t d = t->place[i];
 
 		if (d == BT_NO_DOMAIN) {
 			continue;
 		}
-		if (t->counted && !t->counted[d]) {
-			t->counted[d] = 1;
-			t->view.counted_n++;
+		if (t->counted) {
+			t->view.counted_n += t->counted[d]++ == 0;
 		}
 		int32_t n = i < counter->column_n ? counter->column[i] : 0;
 		BT_INVARIANT(d < t->view.domain_n);
@@ -1102,15 +1190,43 @@ static void fill_domain_counts(const struct counter *counter, struct kept_domain
 }
 
 /* Also stores the sums by node, for readers of many consecutive nodes. */
-static void spread_sums(const struct domains *domains, struct kept_domain_counts *t)
+static void spread_sums(struct kept_domain_counts *t)
 {
-	t->view.members = domains->members;
-	t->view.first = domains->first;
-	t->by_node = bt_mem_column(t->slot_n, sizeof(*t->by_node));
-	for (uint32_t i = 0; i < t->slot_n; i++) {
-		t->by_node[i] = domains->of[i] == BT_NO_DOMAIN ? 0 : t->sums[domains->of[i]];
+	const uint32_t *of = t->view.domain;
+
+	t->by_node = bt_mem_column(t->slot_room, sizeof(*t->by_node));
+	for (uint32_t i = 0; i < t->slot_room; i++) {
+		t->by_node[i] = of[i] == BT_NO_DOMAIN ? 0 : t->sums[of[i]];
 	}
 	t->view.by_node = t->by_node;
+}
+
+static struct kept_domain_counts *create_domain_counts(struct bt_counters *c, const uint32_t *words)
+{
+	uint32_t ix = find_domains(c, words[1], words[3]);
+	const struct bt_domains *domains = &c->domains[ix];
+	struct kept_domain_counts *t = bt_mem_zalloc(1, sizeof(*t));
+
+	*t = (struct kept_domain_counts){
+		.domains_ix = ix,
+		.own_place = words[2] ? places_within(domains, c->sets[words[2] - 1].member) : NULL,
+		.slot_room = domains->room,
+	};
+	memcpy(t->words, words, sizeof(t->words));
+	t->place = t->own_place ? t->own_place : domains->of;
+	widen_domain_counts(t, domains);
+	fill_domain_counts(&c->counters[words[0]], t);
+	if (words[1] == BT_NAME_NONE) {
+		t->view.by_node = t->sums;
+	} else if (domains->first) {
+		spread_sums(t);
+	}
+	if (t->view.by_node) {
+		t->journal = bt_mem_zalloc(BT_DOMAIN_COUNTS_JOURNAL, sizeof(*t->journal));
+		t->view.journal = t->journal;
+	}
+	BT_INVARIANT(t->view.counted_n <= domains->n);
+	return t;
 }
 
 static const struct bt_domain_counts *find_domain_counts(
@@ -1120,7 +1236,7 @@ static const struct bt_domain_counts *find_domain_counts(
 	const uint32_t words[4] = {counter_ix, key, node_set, lacking};
 	uint32_t ix;
 
-	catch_up(c);
+	follow(c);
 	uint64_t hash = bt_hash_bytes(words, sizeof(words)) | 1;
 	for (; bt_map_get(&c->domain_counts_ixs, hash, &ix); hash += 2) {
 		if (memcmp(c->domain_counts[ix]->words, words, sizeof(words)) == 0) {
@@ -1128,30 +1244,8 @@ static const struct bt_domain_counts *find_domain_counts(
 		}
 	}
 	BT_REQUIRE_HOT(counter_ix < c->counter_n && node_set <= c->set_n);
-	const struct domains *domains = find_domains(c, key, lacking);
 	struct counter *counter = &c->counters[counter_ix];
-	struct kept_domain_counts *t = bt_mem_zalloc(1, sizeof(*t));
-	*t = (struct kept_domain_counts){
-		.own_place =
-			node_set ? places_within(domains, c->sets[node_set - 1], c->snapshot->slot_n) : NULL,
-		.slot_n = c->snapshot->slot_n,
-		.sums = bt_mem_column((size_t)domains->n + 1, sizeof(int32_t)),
-		/* Single nodes are never compared with each other. */
-		.counted = key == BT_NAME_NONE ? NULL : bt_mem_zalloc((size_t)domains->n + 1, 1),
-	};
-	memcpy(t->words, words, sizeof(words));
-	t->place = t->own_place ? t->own_place : domains->of;
-	t->view = (struct bt_domain_counts){.domain = domains->of, .domain_n = domains->n, .sums = t->sums};
-	fill_domain_counts(counter, t);
-	if (key == BT_NAME_NONE) {
-		t->view.by_node = t->sums;
-	} else if (domains->members) {
-		spread_sums(domains, t);
-	}
-	if (t->view.by_node) {
-		t->journal = bt_mem_zalloc(BT_DOMAIN_COUNTS_JOURNAL, sizeof(*t->journal));
-		t->view.journal = t->journal;
-	}
+	struct kept_domain_counts *t = create_domain_counts(c, words);
 	c->domain_counts = bt_mem_grow(c->domain_counts, c->domain_counts_n, &c->domain_counts_cap,
 		sizeof(struct kept_domain_counts *));
 	bt_map_put(&c->domain_counts_ixs, hash, (uint32_t)c->domain_counts_n);
@@ -1159,8 +1253,95 @@ static const struct bt_domain_counts *find_domain_counts(
 	counter->domain_counts = bt_mem_grow(counter->domain_counts, counter->domain_counts_n,
 		&counter->domain_counts_cap, sizeof(struct kept_domain_counts *));
 	counter->domain_counts[counter->domain_counts_n++] = t;
-	BT_INVARIANT(t->view.counted_n <= domains->n);
 	return &t->view;
+}
+
+/* ---- nodes that change, come and go ---- */
+
+/* Adds a node with its pods to a domain, or removes it: pod_n and node_n are negative then. */
+static void shift_domain(struct kept_domain_counts *t, uint32_t d, int32_t pod_n, int32_t node_n)
+{
+	bool counted = t->counted && t->counted[d];
+
+	BT_INVARIANT(d < t->view.domain_n && d < t->cap);
+	t->lowest_n -= counted && t->sums[d] == t->view.lowest;
+	t->sums[d] += pod_n;
+	t->view.total += pod_n;
+	if (t->counted) {
+		t->counted[d] += (uint32_t)node_n;
+		t->view.counted_n += (t->counted[d] > 0) - (uint32_t)counted;
+		counted = t->counted[d] > 0;
+	}
+	if (counted && t->sums[d] < t->view.lowest) {
+		t->view.lowest = t->sums[d];
+		t->lowest_n = 0;
+	}
+	t->lowest_n += counted && t->sums[d] == t->view.lowest;
+	if (pod_n && t->journal) {
+		t->journal[t->view.journal_end++ % BT_DOMAIN_COUNTS_JOURNAL] = d;
+	}
+	if (pod_n && t->by_node) {
+		set_by_node(t, d);
+	}
+}
+
+/* Counts a node's pods in its present domain. */
+static void follow_domain_counts(struct bt_counters *c, struct kept_domain_counts *t, uint32_t slot)
+{
+	const struct bt_domains *domains = &c->domains[t->domains_ix];
+	const struct counter *counter = &c->counters[t->words[0]];
+	int32_t n = slot < counter->column_n ? counter->column[slot] : 0;
+	uint32_t from = domains->was, to = domains->of[slot], domain = to;
+
+	if (t->own_place) {
+		from = t->own_place[slot];
+		to = c->sets[t->words[2] - 1].member[slot] ? to : BT_NO_DOMAIN;
+		t->own_place[slot] = to;
+	}
+	widen_domain_counts(t, domains);
+	if (from != to) {
+		if (from != BT_NO_DOMAIN) {
+			shift_domain(t, from, -n, -1);
+		}
+		if (to != BT_NO_DOMAIN) {
+			shift_domain(t, to, n, 1);
+		}
+		if (t->counted && t->lowest_n == 0) {
+			find_lowest(t);
+		}
+	}
+	if (t->by_node) {
+		t->by_node[slot] = domain == BT_NO_DOMAIN ? 0 : t->sums[domain];
+	}
+}
+
+static void follow_node(struct bt_counters *c, uint32_t slot)
+{
+	for (size_t i = 0; i < c->set_n; i++) {
+		c->sets[i].member[slot] = belongs(c, &c->sets[i].query, slot);
+	}
+	for (size_t i = 0; i < c->domain_n; i++) {
+		bt_domains_follow(&c->domains[i], c->snapshot, slot);
+	}
+	for (size_t i = 0; i < c->domain_counts_n; i++) {
+		follow_domain_counts(c, c->domain_counts[i], slot);
+	}
+}
+
+static void follow(void *context)
+{
+	struct bt_counters *c = context;
+	const struct bt_snapshot *snapshot = c->snapshot;
+	uint64_t behind = snapshot->changes_end - c->changes_at;
+
+	if (c->slot_version != snapshot->slot_version || behind > snapshot->changes_mask ||
+		behind > snapshot->slot_n / CHANGES_SHARE + 1) {
+		drop_domains(c);
+	}
+	for (; c->changes_at != snapshot->changes_end; c->changes_at++) {
+		follow_node(c, snapshot->changes[c->changes_at & snapshot->changes_mask]);
+	}
+	BT_INVARIANT(c->slot_version == snapshot->slot_version);
 }
 
 /* ---- terms ---- */
@@ -1222,11 +1403,10 @@ static void count_carriers(struct bt_counters *c, uint32_t ix)
 
 		existing->counter = add_counter(c, &fresh);
 	}
-	if (!existing->view.domain_counts || existing->domain_counts_version != c->snapshot->node_version) {
+	if (!existing->view.domain_counts) {
 		existing->view.domain_counts =
 			find_domain_counts(c, existing->counter, existing->term.topology_key, 0, false);
 		BT_INVARIANT(existing->counter < c->counter_n);
-		existing->domain_counts_version = c->snapshot->node_version;
 	}
 }
 
@@ -1236,6 +1416,7 @@ static const struct bt_existing_affinity_term *const *find_matching(
 	struct bt_counters *c = context;
 	struct counters_record *record = record_of(c, signature);
 
+	follow(c);
 	if (record->namespace_version != c->view.namespace_version) {
 		record->namespace_version = c->view.namespace_version;
 		record->matching_n = record->seen_n = 0;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct bt_cache;
@@ -18,11 +19,19 @@ struct bt_node_place {
 	int stale;
 };
 
+/* An image that the node alone has, with a size that another one reported before. */
+struct bt_image_size {
+	uint32_t name;
+	int64_t bytes;
+};
+
 /* What a revert restores besides the description. Private. */
 struct bt_snapshot_mark {
 	struct bt_node_place place;
 	uint32_t kept_n, slot_n;
 	bool entered; /* the change took the slot */
+	struct bt_image_size *sizes;
+	size_t size_n, size_cap;
 };
 
 struct bt_node_change {

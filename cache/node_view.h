@@ -33,6 +33,11 @@ struct bt_image {
 	int64_t size_bytes; /* reported by the first of them */
 };
 
+/* A node got an image, lost it, or reports another size of it. */
+struct bt_image_change {
+	uint32_t name, slot;
+};
+
 /* Stamps of changes, which images share. */
 #define BT_IMAGE_STAMPS 1024
 
@@ -63,12 +68,12 @@ struct bt_node_room {
 /* All nodes' descriptions. Columns are indexed by node slot; slots without a live node are zero. */
 struct bt_snapshot {
 	const struct bt_dictionary *dictionary;
-	uint64_t version;      /* incremented by every change of a description except images, and by
+	uint64_t version; /* incremented by every change of a description except images, and by
 				  bt_snapshot_touch */
-	uint64_t node_version; /* the same without bt_snapshot_touch: the descriptions themselves */
 	/* Incremented when slots are moved or cut, when slot_room changes, and by bt_snapshot_touch. While it
 	 * stays the same, single nodes change, come and go: */
 	uint64_t layout_version;
+	uint64_t slot_version; /* the same without bt_snapshot_touch */
 	/* The slots whose nodes changed, came or went, and the slots that were added, newest last: entry i is
 	 * changes[i & changes_mask] for the last changes_mask + 1. A slot may have been taken back since: it
 	 * is not below slot_n then. */
@@ -95,6 +100,10 @@ struct bt_snapshot {
 	 * its value after the last change of an image with that hash. */
 	uint64_t image_version;
 	const uint64_t *image_stamps;
+	/* The change that led to version v is image_changes[v & image_changes_mask], for the last
+	 * image_changes_mask + 1 versions. */
+	const struct bt_image_change *image_changes;
+	uint64_t image_changes_mask;
 	struct bt_owner owner; /* of the snapshot, counters, volumes and devices */
 };
 

@@ -33,6 +33,9 @@
 #define IMAGE_WALKS 4
 #define IMAGE_BYTES ((size_t)16 << 20)
 
+/* Of images: a node brings about fifty. */
+#define IMAGE_CHANGES_N 16384
+
 /* The values of one label key by node slot; valid in one layout. */
 struct label_column {
 	uint32_t key;
@@ -77,6 +80,7 @@ struct bt_snapshot_writer {
 	uint32_t image_walk_n; /* walks for one image since the last one for all */
 	struct bt_index_allocator vacant_images;
 	uint64_t image_stamps[BT_IMAGE_STAMPS];
+	struct bt_image_change *image_changes;
 	struct bt_node_order order;
 	struct label_column *columns;
 	size_t column_n, column_cap;
@@ -96,12 +100,15 @@ struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary)
 	w->taint_uses[0] = (struct taint_use){0};
 	w->set_n = 1;
 	w->changes = bt_mem_zalloc(CHANGES_N, sizeof(*w->changes));
+	w->image_changes = bt_mem_zalloc(IMAGE_CHANGES_N, sizeof(*w->image_changes));
 	w->view = (struct bt_snapshot){.dictionary = dictionary,
 		.changes = w->changes,
 		.changes_mask = CHANGES_N - 1,
 		.taint_sets = w->sets,
 		.taint_set_n = 1,
-		.image_stamps = w->image_stamps};
+		.image_stamps = w->image_stamps,
+		.image_changes = w->image_changes,
+		.image_changes_mask = IMAGE_CHANGES_N - 1};
 	return w;
 }
 
@@ -121,6 +128,7 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	bt_mem_free(w->live);
 	bt_mem_free(w->rooms);
 	bt_mem_free(w->changes);
+	bt_mem_free(w->image_changes);
 	bt_mem_free(w->rare);
 	for (int r = 0; r < BT_FIRST_RARE; r++) {
 		bt_mem_free(w->scalars[r]);
@@ -208,8 +216,8 @@ static void layout_changes(struct bt_snapshot_writer *w)
 	room += w->view.slot_n / ROOM_PART / ROOM_LEAST * ROOM_LEAST;
 	w->view.slot_room = (uint32_t)(room < w->slot_cap ? room : w->slot_cap);
 	w->view.version++;
-	w->view.node_version++;
 	w->view.layout_version++;
+	w->view.slot_version++;
 	w->view.live_version++;
 	BT_INVARIANT(w->view.slot_n <= w->view.slot_room && w->view.slot_room <= w->slot_cap);
 }
@@ -219,7 +227,6 @@ static void node_changes(struct bt_snapshot_writer *w, uint32_t slot)
 {
 	w->changes[w->view.changes_end++ & w->view.changes_mask] = slot;
 	w->view.version++;
-	w->view.node_version++;
 	for (size_t i = 0; i < w->column_n; i++) {
 		const struct label_column *column = &w->columns[i];
 
@@ -606,9 +613,12 @@ static uint32_t vacant_image(struct bt_snapshot_writer *w)
 	return (uint32_t)w->image_n++;
 }
 
-static void stamp(struct bt_snapshot_writer *w, uint32_t name)
+static void stamp(struct bt_snapshot_writer *w, uint32_t slot, uint32_t name)
 {
-	w->image_stamps[name % BT_IMAGE_STAMPS] = ++w->view.image_version;
+	uint64_t version = ++w->view.image_version;
+
+	w->image_stamps[name % BT_IMAGE_STAMPS] = version;
+	w->image_changes[version & w->view.image_changes_mask] = (struct bt_image_change){name, slot};
 }
 
 /* Adds a node to an image. */
@@ -626,7 +636,7 @@ static void enter_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t na
 	if (w->image_nodes[ix]) {
 		bt_bitmap_set(w->image_nodes[ix], slot);
 	}
-	stamp(w, name);
+	stamp(w, slot, name);
 }
 
 /* Removes a node from an image. */
@@ -645,11 +655,11 @@ static void leave_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t na
 		w->images[ix] = (struct bt_image){0};
 		bt_index_allocator_give(&w->vacant_images, ix);
 	}
-	stamp(w, name);
+	stamp(w, slot, name);
 }
 
 /* A node reports another size: used if no other node has the image. */
-static void resize_image(struct bt_snapshot_writer *w, uint32_t name, int64_t bytes)
+static void resize_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t name, int64_t bytes)
 {
 	uint32_t ix = UINT32_MAX;
 
@@ -657,7 +667,7 @@ static void resize_image(struct bt_snapshot_writer *w, uint32_t name, int64_t by
 	BT_INVARIANT(ix < w->image_n && w->images[ix].node_n > 0);
 	if (w->images[ix].node_n == 1 && w->images[ix].size_bytes != bytes) {
 		w->images[ix].size_bytes = bytes;
-		stamp(w, name);
+		stamp(w, slot, name);
 	}
 }
 
@@ -749,7 +759,7 @@ static void change_images(struct bt_snapshot_writer *w, uint32_t slot, const str
 			enter_image(w, slot, new->images[j], new->image_bytes[j]);
 			j++;
 		} else {
-			resize_image(w, new->images[j], new->image_bytes[j]);
+			resize_image(w, slot, new->images[j], new->image_bytes[j]);
 			i++;
 			j++;
 		}
@@ -898,6 +908,34 @@ bool bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 	return !alike;
 }
 
+/* Saves sizes of images that adopting the node's description again would not restore. */
+static void save_sizes(const struct bt_snapshot_writer *w, const struct bt_node_desc *desc,
+	struct bt_snapshot_mark *out_mark)
+{
+	for (uint32_t i = 0; i < desc->image_n; i++) {
+		uint32_t ix = UINT32_MAX;
+
+		bt_map_get(&w->image_ixs, desc->images[i], &ix);
+		BT_INVARIANT(ix < w->image_n && w->images[ix].node_n > 0);
+		if (w->images[ix].node_n == 1 && w->images[ix].size_bytes != desc->image_bytes[i]) {
+			out_mark->sizes = bt_mem_grow(out_mark->sizes, out_mark->size_n, &out_mark->size_cap,
+				sizeof(*out_mark->sizes));
+			out_mark->sizes[out_mark->size_n++] =
+				(struct bt_image_size){desc->images[i], w->images[ix].size_bytes};
+		}
+	}
+}
+
+static void restore_sizes(struct bt_snapshot_writer *w, uint32_t slot, struct bt_snapshot_mark *mark)
+{
+	for (size_t i = 0; i < mark->size_n; i++) {
+		resize_image(w, slot, mark->sizes[i].name, mark->sizes[i].bytes);
+	}
+	bt_mem_free(mark->sizes);
+	mark->sizes = NULL;
+	mark->size_n = mark->size_cap = 0;
+}
+
 void bt_snapshot_mark(
 	struct bt_snapshot_writer *w, uint32_t name, bool added_or_removed, struct bt_snapshot_mark *out_mark)
 {
@@ -906,6 +944,9 @@ void bt_snapshot_mark(
 	BT_REQUIRE(!w->frozen);
 	*out_mark = (struct bt_snapshot_mark){.kept_n = w->kept_n, .slot_n = w->view.slot_n};
 	out_mark->entered = !bt_map_get(&w->slots, name, &slot);
+	if (!out_mark->entered && w->descs[slot]) {
+		save_sizes(w, w->descs[slot], out_mark);
+	}
 	bt_node_order_save(&w->order, slot, added_or_removed, &out_mark->place);
 }
 
@@ -914,6 +955,7 @@ void bt_snapshot_revert(struct bt_snapshot_writer *w, uint32_t slot, struct bt_s
 	BT_OWNED_BY_THREAD(&w->view.owner);
 	BT_REQUIRE(!w->frozen && slot < w->view.slot_n);
 	bt_node_order_restore(&w->order, slot, &mark->place);
+	restore_sizes(w, slot, mark);
 	if (mark->entered) {
 		uint32_t name = w->nodes[slot].name;
 

@@ -15,16 +15,17 @@
 /* The length of the journal of domain counts. */
 #define BT_DOMAIN_COUNTS_JOURNAL 256
 
-/* The number of matching pods in each domain of a topology key, updated by the ledger. */
+/* The number of matching pods in each domain of a topology key, updated by the ledger, and when nodes change,
+ * come and go (follow). What is by node slot stays where it is; what is by domain moves when it grows. */
 struct bt_domain_counts {
 	const uint32_t *domain; /* by node slot; BT_NO_DOMAIN when the node lacks the key */
-	uint32_t domain_n;
+	uint32_t domain_n;	/* domains have numbers below this; some may have no node */
 	const int32_t *sums;	/* by domain */
 	const int32_t *by_node; /* by node slot: the sum of its domain, 0 without one; NULL for large
 				   domains */
-	/* With by_node: the nodes of domain d are members[first[d]] up to members[first[d + 1] - 1]; NULL:
-	 * node d is domain d. */
-	const uint32_t *members, *first;
+	/* With by_node: the nodes of domain d are first[d], and from each one next[node], up to BT_NO_NODE;
+	 * NULL: node d is domain d. */
+	const uint32_t *first, *next;
 	/* With by_node: the domains whose sums changed, newest last: entry i is
 	 * journal[i % BT_DOMAIN_COUNTS_JOURNAL] for the last BT_DOMAIN_COUNTS_JOURNAL. */
 	const uint32_t *journal;
@@ -54,6 +55,16 @@ struct bt_namespace {
 	bool live;
 };
 
+/* Which nodes form a set. */
+struct bt_node_query {
+	const struct bt_signature *signature;
+	bool by_affinity;     /* nodes that match its node selector and its required node affinity */
+	bool by_taints;	      /* nodes without a taint that refuses new pods and that it does not tolerate */
+	bool compare_numbers; /* of tolerations (bt_tolerates) */
+	const uint32_t *keys; /* nodes with all these label keys */
+	uint32_t key_n;
+};
+
 /*
  * Counts of pods that match a query. A counter, once requested, follows the ledger: adding or removing a pod
  * updates only the counters that it matches. Context of all functions: the scheduling thread, between writes
@@ -64,19 +75,25 @@ struct bt_counting {
 	 * constraints may get some. */
 	uint64_t version;
 	uint64_t namespace_version, workload_version;
+	uint64_t domains_version; /* incremented when domain counts and sets of nodes end: when slots move or
+				     very many nodes change */
 	void *context;
+
+	/* Brings domain counts and sets of nodes up to the snapshot's changes. Every function below that
+	 * returns some does it first. */
+	void (*follow)(void *context);
 
 	/* The counter of the pods that satisfy a query, which is copied. */
 	uint32_t (*counter)(void *context, const struct bt_pod_query *query);
 
-	/* The number of a set of nodes, from a flag per slot. Valid until the snapshot's version changes. 0:
-	 * all live nodes. */
-	uint32_t (*node_set)(void *context, const uint8_t *member);
+	/* The number of a set of nodes; equal queries share one. Valid until domains_version changes. 0: all
+	 * live nodes. */
+	uint32_t (*node_set)(void *context, const struct bt_node_query *query);
 
 	/*
 	 * A counter's pods by the domains of a topology key, counting the nodes of a set only; with the key
 	 * BT_NAME_NONE each node is a domain. lacking: a node that lacks the key has it with the empty value.
-	 * Valid until the snapshot's version changes.
+	 * Valid until domains_version changes.
 	 */
 	const struct bt_domain_counts *(*domain_counts)(
 		void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);

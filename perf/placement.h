@@ -17,6 +17,10 @@ struct bt_bench_placing {
 void bt_bench_place(struct bt_bench *bench, const struct bt_bench_placing *placing);
 
 /* topology.c */
+#define BT_TOPOLOGY_SPECS 4
+
+/* Specs of pods with terms about other pods: text that takes the number of an application. */
+extern const char *const bt_topology_specs[BT_TOPOLOGY_SPECS];
 void bt_bench_affinity_spread(struct bt_bench *bench);
 void bt_bench_anti_affinity(struct bt_bench *bench);
 void bt_bench_preferred_affinity(struct bt_bench *bench);

@@ -25,6 +25,9 @@ static const char soft_spread[] =
 	"whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {app: app-%u}}}]";
 static const char default_spread[] = "";
 
+const char *const bt_topology_specs[BT_TOPOLOGY_SPECS] = {
+	anti_affinity, preferred_affinity, hard_spread, soft_spread};
+
 /*
  * The node of the j-th bound pod of an application: zones take turns, and in a zone each application has its
  * own run of nodes, so that every node gets as many pods and never two of one application.
@@ -91,9 +94,7 @@ static void measure(struct bt_bench *bench, const char *const *specs, uint32_t s
 
 void bt_bench_affinity_spread(struct bt_bench *bench)
 {
-	static const char *const specs[] = {anti_affinity, preferred_affinity, hard_spread, soft_spread};
-
-	measure(bench, specs, sizeof(specs) / sizeof(specs[0]));
+	measure(bench, bt_topology_specs, BT_TOPOLOGY_SPECS);
 }
 
 void bt_bench_anti_affinity(struct bt_bench *bench)

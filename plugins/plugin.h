@@ -78,7 +78,7 @@ struct bt_compile_env {
 	struct bt_arena *arena; /* terms live here, for the lifetime of the plan */
 	/* For each node slot the value of a label key, or BT_NAME_NONE; valid, like terms, until the
 	 * snapshot's layout_version changes. The value changes when the node changes in place: a term keeps
-	 * the pointer, and nothing computed from single nodes. */
+	 * the pointer, and nothing computed from single nodes unless redescribe updates it. */
 	const uint32_t *(*label_column)(void *context, uint32_t key);
 	/* The node slots that have an image, as a bitmap; NULL: none has it. Valid until its stamp changes.
 	 */
@@ -106,11 +106,23 @@ struct bt_compiled {
 	const char *score_failure;    /* Score fails in this cycle, and with it the cycle */
 };
 
-/* Has prepare bound the term to domain counts? They end when a node changes, and the term with them. */
+/* Has prepare bound the term to domain counts? When they end (domains_version), the term ends with them. */
 typedef bool bt_plugin_bound_fn(const void *term);
 
-/* Do the term's results depend on how many nodes there are? Then it ends when a node comes or goes. */
+/* A node has changed, come or gone, or its slot was added or taken back: updates what a term has computed
+ * from single nodes. */
+typedef void bt_plugin_redescribe_fn(void *state, const struct bt_snapshot *snapshot, uint32_t node_ix);
+
+/* Do the term's results depend on how many nodes there are? */
 typedef bool bt_plugin_counts_nodes_fn(const void *term);
+
+/*
+ * Images of the signature's pods have other nodes or sizes, or there are more or fewer nodes: updates a term,
+ * and sets the bits of nodes by slot whose results this changes, besides nodes that have changed or whose
+ * images have. Returns: false: the term must be compiled again.
+ */
+typedef bool bt_plugin_follow_images_fn(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, void *state, uint64_t *nodes);
 
 /* Updates a term's table by taint set to the snapshot's sets. Returns: false: the table has no room for them,
  * and the term must be compiled again. */
@@ -304,8 +316,9 @@ struct bt_plugin {
 	const char *no_pre_score_error;
 	void (*compile)(const void *settings, const struct bt_compile_env *env,
 		const struct bt_signature *signature, struct bt_compiled *out_compiled);
-	bt_plugin_counts_nodes_fn *counts_nodes; /* NULL: they do not */
-	bt_plugin_taint_sets_fn *taint_sets;	 /* of plugins whose terms have a table by taint set */
+	bt_plugin_counts_nodes_fn *counts_nodes;   /* NULL: they do not */
+	bt_plugin_follow_images_fn *follow_images; /* of plugins that read images, or count nodes */
+	bt_plugin_taint_sets_fn *taint_sets;	   /* of plugins whose terms have a table by taint set */
 	bt_plugin_filter_fn *filter;
 	bt_plugin_reject_fn *reject; /* NULL: always with the code refusal and a reason of kind 0 */
 	enum bt_code refusal;
@@ -319,6 +332,7 @@ struct bt_plugin {
 	bt_plugin_describe_fn *describe;     /* of these; NULL: never */
 	bt_plugin_prepare_fn *prepare;	     /* of plugins that depend on counters */
 	bt_plugin_bound_fn *bound;	     /* of these */
+	bt_plugin_redescribe_fn *redescribe; /* of these; NULL: their terms have computed nothing */
 	bt_plugin_keys_fn *node_keys;	     /* of these; NULL: each node is evaluated */
 	bt_plugin_pre_filter_fn *pre_filter; /* instead of prepare */
 	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */

@@ -158,7 +158,7 @@ static void count_alive(struct bt_classes *c, const struct bt_column *column)
 	for (uint32_t class = 1; class < c->n; class ++) {
 		c->classes[class].alive_n = 0;
 	}
-	memset(c->alive, 0, bt_bitmap_words(c->slot_n) * sizeof(*c->alive));
+	memset(c->alive, 0, bt_bitmap_words(c->slot_room) * sizeof(*c->alive));
 	for (uint32_t i = 0; i < c->slot_n; i++) {
 		if (c->of[i] && column->value[i]) {
 			bt_bitmap_set(c->alive, i);
@@ -193,15 +193,16 @@ static void sort(struct bt_classes *c, const struct bt_column *column)
 	BT_INVARIANT(c->single || c->n <= c->cap);
 }
 
-struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n,
+struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, uint32_t slot_room,
 	const struct bt_equivalence_key *node_keys, uint32_t key_n, const struct bt_column *column)
 {
 	struct bt_classes *c = bt_mem_zalloc(1, sizeof(*c));
 
-	BT_REQUIRE(slot_n > 0);
+	BT_REQUIRE(slot_n > 0 && slot_n <= slot_room);
 	*c = (struct bt_classes){
 		.key_n = key_n,
 		.slot_n = slot_n,
+		.slot_room = slot_room,
 		.group = group,
 		.single = key_n > BT_EQUIVALENCE_KEYS,
 		.limit = slot_n / CLASS_SHARE < CLASS_LIMIT ? slot_n / CLASS_SHARE : CLASS_LIMIT,
@@ -209,8 +210,8 @@ struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n,
 	memcpy(c->node_keys, node_keys,
 		(key_n < BT_EQUIVALENCE_KEYS ? key_n : BT_EQUIVALENCE_KEYS) * sizeof(*node_keys));
 	if (!c->single) {
-		c->of = bt_mem_column(bt_scan_padded(slot_n), sizeof(*c->of));
-		c->alive = bt_mem_zalloc(bt_bitmap_words(slot_n) + 1, sizeof(*c->alive));
+		c->of = bt_mem_column(bt_scan_padded(slot_room), sizeof(*c->of));
+		c->alive = bt_mem_zalloc(bt_bitmap_words(slot_room) + 1, sizeof(*c->alive));
 		sort(c, column);
 	}
 	return c;
@@ -238,7 +239,7 @@ size_t bt_classes_bytes(const struct bt_classes *c)
 	size_t each = (c->key_n + 1) * sizeof(*c->keys) + sizeof(*c->classes) + sizeof(*c->vacant) +
 		      2 * sizeof(struct bt_map_entry);
 
-	return sizeof(*c) + (c->single ? 1 : 2) * bt_scan_padded(c->slot_n) * sizeof(*c->group) +
+	return sizeof(*c) + (c->single ? 1 : 2) * bt_scan_padded(c->slot_room) * sizeof(*c->group) +
 	       c->cap * each;
 }
 
@@ -285,15 +286,45 @@ static bool move(struct bt_classes *c, uint32_t node_ix)
 static bool move_domain(struct bt_classes *c, const struct bt_domain_counts *domain_counts, uint32_t domain)
 {
 	BT_INVARIANT(domain < domain_counts->domain_n);
-	if (!domain_counts->members) {
+	if (!domain_counts->first) {
 		return move(c, domain);
 	}
-	for (uint32_t m = domain_counts->first[domain]; m < domain_counts->first[domain + 1]; m++) {
-		if (!move(c, domain_counts->members[m])) {
+	for (uint32_t node_ix = domain_counts->first[domain]; node_ix != BT_NO_NODE;
+		node_ix = domain_counts->next[node_ix]) {
+		if (!move(c, node_ix)) {
 			return false;
 		}
 	}
 	return true;
+}
+
+void bt_classes_redescribe(struct bt_classes *c, const struct bt_column *column, uint32_t node_ix,
+	uint16_t group, uint32_t slot_n)
+{
+	BT_REQUIRE(node_ix < c->slot_room && slot_n <= c->slot_room);
+	c->slot_n = slot_n;
+	c->group[node_ix] = group;
+	if (c->single) {
+		return;
+	}
+	if (c->of[node_ix]) {
+		leave(c, node_ix);
+		c->of[node_ix] = 0;
+	}
+	bt_bitmap_clear(c->alive, node_ix);
+	if (group == 0) {
+		return;
+	}
+	uint32_t class = class_for(c, node_ix);
+	if (class == NO_CLASS) {
+		classes_give_up(c);
+		return;
+	}
+	/* Later changes of its value are in the column's flips. */
+	if (column->value[node_ix]) {
+		bt_bitmap_set(c->alive, node_ix);
+	}
+	classes_enter(c, node_ix, class);
 }
 
 void bt_classes_catch_up(struct bt_classes *c, const struct bt_column *column)
@@ -329,7 +360,7 @@ uint32_t bt_classes_example(struct bt_classes *c, uint32_t class)
 
 	BT_REQUIRE(c->classes[class].node_n > 0);
 	if (c->of[at] != class) {
-		at = (uint32_t)bt_scan_find(c->of, bt_scan_padded(c->slot_n), at, (uint16_t) class);
+		at = (uint32_t)bt_scan_find(c->of, bt_scan_padded(c->slot_room), at, (uint16_t) class);
 		c->classes[class].example = at;
 	}
 	BT_INVARIANT(c->of[at] == class);

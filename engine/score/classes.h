@@ -22,15 +22,16 @@ struct bt_class {
 
 struct bt_classes {
 	struct bt_equivalence_key node_keys[BT_EQUIVALENCE_KEYS];
-	uint32_t key_n, slot_n;
-	uint16_t *group; /* by node slot; 0: refused by the description */
-	bool single;	 /* each node is evaluated; what follows is empty */
-	uint16_t *of;	 /* by node slot, padded for the scan; 0: refused by the description */
-	uint64_t *alive; /* bitmap: nodes counted in alive_n */
-	uint32_t n;	 /* class numbers are below this; 0: no class */
-	uint32_t limit;	 /* maximum of classes; beyond it each node is evaluated */
-	uint32_t cap;	 /* capacity in classes */
-	uint32_t *keys;	 /* by class: its group, and its nodes' value for each key */
+	uint32_t key_n;
+	uint32_t slot_n, slot_room; /* slots in use; arrays by slot have room for slot_room */
+	uint16_t *group;	    /* by node slot; 0: refused by the description */
+	bool single;		    /* each node is evaluated; what follows is empty */
+	uint16_t *of;		    /* by node slot, padded for the scan; 0: refused by the description */
+	uint64_t *alive;	    /* bitmap: nodes counted in alive_n */
+	uint32_t n;		    /* class numbers are below this; 0: no class */
+	uint32_t limit;		    /* maximum of classes; beyond it each node is evaluated */
+	uint32_t cap;		    /* capacity in classes */
+	uint32_t *keys;		    /* by class: its group, and its nodes' value for each key */
 	struct bt_class *classes;
 	struct bt_map ixs; /* hash of a key -> class */
 	uint16_t *vacant;  /* free class numbers */
@@ -40,17 +41,24 @@ struct bt_classes {
 };
 
 /*
- * Sorts slot_n nodes into classes. group lists the nodes that agree in their description, and is 0 for those
- * that it refuses; column tells which nodes their usage refuses.
- * Owns: bt_classes_destroy; takes over group, which comes from bt_mem_column.
+ * Sorts slot_n nodes into classes, and keeps room for slot_room. group lists the nodes that agree in their
+ * description, and is 0 for those that it refuses; column tells which nodes their usage refuses.
+ * Owns: bt_classes_destroy; takes over group, which comes from bt_mem_column and has slot_room elements.
  */
-struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n,
+struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, uint32_t slot_room,
 	const struct bt_equivalence_key *node_keys, uint32_t key_n, const struct bt_column *column);
 void bt_classes_destroy(struct bt_classes *classes);
 
 /* Are the classes built from these equivalence keys? */
 bool bt_classes_current(
 	const struct bt_classes *classes, const struct bt_equivalence_key *node_keys, uint32_t key_n);
+
+/*
+ * A node has changed, come or gone: it has this group now, 0 if it is refused or not live. Domain counts have
+ * followed the change; slot_n is the number of slots after it.
+ */
+void bt_classes_redescribe(struct bt_classes *classes, const struct bt_column *column, uint32_t node_ix,
+	uint16_t group, uint32_t slot_n);
 
 /* Applies changes of the domain counts and the column since the last call. */
 void bt_classes_catch_up(struct bt_classes *classes, const struct bt_column *column);

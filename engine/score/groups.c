@@ -321,7 +321,7 @@ bool bt_groups_make(struct bt_plan *plan, const struct bt_view *view, uint16_t *
 
 /* ---- a node that changes, comes or goes ---- */
 
-static uint32_t group_at(const struct bt_plan *plan, uint32_t node_ix)
+uint32_t bt_groups_of(const struct bt_plan *plan, uint32_t node_ix)
 {
 	if (plan->group) {
 		return plan->group[node_ix];
@@ -451,7 +451,7 @@ bool bt_groups_redescribe(struct bt_plan *plan, const struct bt_view *view, uint
 	struct grouping g;
 
 	BT_REQUIRE(plan->columns && !plan->yields && !plan->yielding && node_ix < plan->slot_room);
-	uint32_t from = group_at(plan, node_ix), to = 0;
+	uint32_t from = bt_groups_of(plan, node_ix), to = 0;
 
 	begin_grouping(&g, plan, view);
 	if (bt_slot_is_live(view->snapshot, node_ix)) {
@@ -464,6 +464,6 @@ bool bt_groups_redescribe(struct bt_plan *plan, const struct bt_view *view, uint
 	if (from != to) {
 		move_node(plan, node_ix, from, to);
 	}
-	BT_INVARIANT(group_at(plan, node_ix) == to);
+	BT_INVARIANT(bt_groups_of(plan, node_ix) == to);
 	return true;
 }

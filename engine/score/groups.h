@@ -45,11 +45,15 @@ void bt_groups_find_uniform(struct bt_plan *plan);
  * Returns: false: the numbers do not fit the columns. */
 bool bt_groups_make(struct bt_plan *plan, const struct bt_view *view, uint16_t *group);
 
+/* The group of a node; 0: none. */
+uint32_t bt_groups_of(const struct bt_plan *plan, uint32_t node_ix);
+
 /*
  * A node has changed, come or gone, or its slot was added or taken back: moves it to its group, created if
  * necessary. The maxima are found again where that may move them.
  * Requires: columns; the plan neither yields nor has plans that do; the usage's journal names the node if
- * it was live before or is now.
+ * it was live before or is now, or only its score has changed, and the caller forgets the
+ * best totals of blocks.
  * Returns : false: the plan must be rebuilt.
  */
 bool bt_groups_redescribe(struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix);

@@ -38,11 +38,11 @@ struct groups_entry {
 };
 
 /*
- * Caches: plans, by signature index (dropped with the snapshot's layout_version, an image's nodes, memory,
- * and the retirement of signatures, which renumbers them; a node that changes, comes or goes is described
- * again in each plan on its next use); plans for nominations, also by priority; groups and columns, by the
- * plugins' keys, and columns for nominations also by priority. Keys of groups are valid for one version of
- * the taint sets.
+ * Caches: plans, by signature index (dropped with the snapshot's layout_version, the end of domain counts,
+ * memory, and the retirement of signatures, which renumbers them; a node that changes, comes or goes, or
+ * whose images do, is described again in each plan on its next use); plans for nominations, also by priority;
+ * groups and columns, by the plugins' keys, and columns for nominations also by priority. Keys of groups are
+ * valid for one version of the taint sets.
  */
 struct bt_planner {
 	const struct bt_profile *profile;
@@ -70,6 +70,8 @@ struct bt_planner {
 	struct bt_buf key, text;
 	uint16_t *group; /* scratch: by node slot, while a plan is built */
 	size_t group_cap;
+	uint64_t *affected; /* scratch: bitmap of slots, none of them set between calls */
+	size_t affected_cap;
 };
 
 static bool depends_known(const struct bt_plugin_use *use)
@@ -122,10 +124,10 @@ struct bt_planner *bt_planner_create(const struct bt_profile *profile, const str
 static void forget_plan(struct bt_planner *planner, struct bt_plan *plan)
 {
 	BT_INVARIANT(plan->signature->ix < planner->plan_cap);
-	planner->plans[plan->signature->ix] = NULL;
 	if (plan->yields) {
 		bt_mem_free(plan->top);
 	} else {
+		planner->plans[plan->signature->ix] = NULL;
 		bt_mem_free(plan->group);
 		bt_mem_free(plan->masks);
 	}
@@ -167,6 +169,7 @@ void bt_planner_destroy(struct bt_planner *planner)
 	drop_plans(planner);
 	bt_arena_fini(&planner->arena);
 	bt_mem_free(planner->group);
+	bt_mem_free(planner->affected);
 	bt_mem_free(planner->plans);
 	bt_mem_free(planner->made);
 	bt_mem_free(planner->columns);
@@ -174,6 +177,16 @@ void bt_planner_destroy(struct bt_planner *planner)
 	bt_buf_fini(&planner->key);
 	bt_buf_fini(&planner->text);
 	bt_mem_free(planner);
+}
+
+static bool has_image(const struct bt_signature *signature, uint32_t name)
+{
+	for (uint32_t i = 0; i < signature->image_n; i++) {
+		if (signature->images[i] == name) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* Are the images of a plan's pods on the same nodes, with the same sizes, as when it was built? */
@@ -204,18 +217,14 @@ struct bt_plan *bt_planner_find(const struct bt_planner *planner, const struct b
 												       : NULL;
 }
 
-/* Drops the plans of one signature. Their memory in the arena is freed when all are dropped, which happens
- * once it is as much as that of the others. */
-static void drop_outdated(struct bt_planner *planner, const struct bt_signature *signature)
+/* Drops the plans of one signature, or those for nominations alone. Their memory in the arena is freed when
+ * all are dropped. */
+static void drop_of(struct bt_planner *planner, const struct bt_signature *signature, bool yielding_only)
 {
-	if (planner->outdated_n > planner->made_n) {
-		drop_plans(planner);
-		return;
-	}
 	for (size_t i = 0; i < planner->made_n;) {
 		struct bt_plan *plan = planner->made[i];
 
-		if (plan->signature == signature) {
+		if (plan->signature == signature && (plan->yields || !yielding_only)) {
 			if (plan->counted) {
 				bt_topology_pick_forget(plan);
 			}
@@ -233,13 +242,30 @@ static void drop_outdated(struct bt_planner *planner, const struct bt_signature 
 	}
 }
 
+/* Is there as much memory of dropped plans as of others? */
+static bool is_outdated(const struct bt_planner *planner)
+{
+	return planner->outdated_n > planner->made_n;
+}
+
+static void drop_outdated(struct bt_planner *planner, const struct bt_signature *signature)
+{
+	if (is_outdated(planner)) {
+		drop_plans(planner);
+	} else {
+		drop_of(planner, signature, false);
+	}
+}
+
 void bt_planner_forget(struct bt_planner *planner)
 {
 	BT_OWNED_BY_THREAD(&planner->env.view->usage->owner);
 	drop_plans(planner);
 	bt_mem_free(planner->group);
+	bt_mem_free(planner->affected);
 	planner->group = NULL;
-	planner->group_cap = 0;
+	planner->affected = NULL;
+	planner->group_cap = planner->affected_cap = 0;
 }
 
 uint64_t bt_planner_drop_n(const struct bt_planner *planner)
@@ -350,9 +376,9 @@ uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view)
 	return plan->profile->pre_filter_n;
 }
 
-static void plan_compile(struct bt_planner *planner, struct bt_plan *plan)
+static struct bt_compile_env compile_env(struct bt_planner *planner)
 {
-	const struct bt_compile_env env = {
+	return (struct bt_compile_env){
 		.dictionary = planner->env.dictionary,
 		.snapshot = planner->env.view->snapshot,
 		.view = planner->env.view,
@@ -361,6 +387,11 @@ static void plan_compile(struct bt_planner *planner, struct bt_plan *plan)
 		.image_nodes = planner->env.image_nodes,
 		.context = planner->env.context,
 	};
+}
+
+static void plan_compile(struct bt_planner *planner, struct bt_plan *plan)
+{
+	const struct bt_compile_env env = compile_env(planner);
 
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
@@ -618,6 +649,11 @@ static void keep_plan(struct bt_planner *planner, struct bt_plan *plan)
 /* Estimated bytes of a plan's columns per slot. */
 #define PLAN_BYTES 16
 
+static uint64_t domains_version(const struct bt_view *view)
+{
+	return view->counting ? view->counting->domains_version : 0;
+}
+
 static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_signature *signature)
 {
 	struct bt_plan *plan = bt_arena_zalloc(&planner->arena, sizeof(*plan));
@@ -630,6 +666,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	plan->changes_at = planner->env.view->snapshot->changes_end;
 	plan->live_version = planner->env.view->snapshot->live_version;
 	plan->taint_sets_at = planner->env.view->snapshot->taint_set_version;
+	plan->domains_at = domains_version(planner->env.view);
 	plan->slot_room = planner->env.view->snapshot->slot_room;
 	plan->word_n = bt_bitmap_words(plan->slot_room);
 	plan_compile(planner, plan);
@@ -748,6 +785,9 @@ static void planner_follow(struct bt_planner *planner)
 {
 	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
 
+	if (planner->env.view->counting) {
+		planner->env.view->counting->follow(planner->env.view->counting->context);
+	}
 	if (planner->taint_sets_at != snapshot->taint_set_version) {
 		planner->taint_sets_at = snapshot->taint_set_version;
 		drop_groups(planner);
@@ -777,9 +817,12 @@ static bool follow_taint_sets(struct bt_plan *plan, const struct bt_snapshot *sn
 	return fits;
 }
 
-/* Is a term bound to domain counts, which end when a node changes? */
-static bool reads_domains(const struct bt_plan *plan)
+/* Is a term bound to domain counts that have ended? */
+static bool domains_have_ended(const struct bt_plan *plan, const struct bt_view *view)
 {
+	if (plan->domains_at == domains_version(view)) {
+		return false;
+	}
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
 
@@ -804,14 +847,32 @@ static bool counts_nodes(const struct bt_plan *plan)
 	return false;
 }
 
+/* Describes a changed node again, in terms, groups and classes. Returns: false: the plan must be rebuilt. */
+static bool redescribe(struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix)
+{
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
+
+		if (plugin->redescribe && !plan->compiled[u].aside) {
+			plugin->redescribe(plan->compiled[u].state, view->snapshot, node_ix);
+		}
+	}
+	if (plan->columns && !bt_groups_redescribe(plan, view, node_ix)) {
+		return false;
+	}
+	if (plan->counted) {
+		bt_topology_pick_redescribe(plan, view, node_ix);
+	}
+	return true;
+}
+
 /* Describes changed nodes again. Returns: false: the plan must be rebuilt. */
 static bool plan_follow(struct bt_planner *planner, struct bt_plan *plan)
 {
 	const struct bt_view *view = planner->env.view;
 	const struct bt_snapshot *snapshot = view->snapshot;
 
-	if (plan->yielding || is_far_behind(snapshot, plan->changes_at) ||
-		(plan->live_version != snapshot->live_version && counts_nodes(plan)) ||
+	if (is_far_behind(snapshot, plan->changes_at) || domains_have_ended(plan, view) ||
 		!follow_taint_sets(plan, snapshot)) {
 		return false;
 	}
@@ -819,20 +880,98 @@ static bool plan_follow(struct bt_planner *planner, struct bt_plan *plan)
 		narrow(planner, plan, plan->narrowed_by);
 	}
 	plan->live_version = snapshot->live_version;
+	plan->domains_at = domains_version(view);
 	plan->idle_version = 0;
-	if (plan->counted) {
-		bt_topology_pick_forget(plan);
-	}
 	if (plan->plain && !planner->plain) {
 		plan->plain = plan->maxima_known = false;
 	}
 	for (; plan->changes_at != snapshot->changes_end; plan->changes_at++) {
-		if (plan->columns &&
-			!bt_groups_redescribe(plan, view, change_at(snapshot, plan->changes_at))) {
+		if (!redescribe(plan, view, change_at(snapshot, plan->changes_at))) {
 			return false;
 		}
 	}
 	return true;
+}
+
+/* Updates terms for changes of images and of the number of nodes, and marks the nodes that this affects.
+ * Returns: false: the plan must be rebuilt. */
+static bool follow_image_terms(struct bt_planner *planner, struct bt_plan *plan, bool *out_affects)
+{
+	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
+	const struct bt_compile_env env = compile_env(planner);
+	uint64_t behind = snapshot->image_version - plan->images_at;
+	bool same = images_are_current(snapshot, plan);
+
+	if (same && (plan->live_version == snapshot->live_version || !counts_nodes(plan))) {
+		return true;
+	}
+	if (!same && behind > snapshot->image_changes_mask) {
+		return false;
+	}
+	while (planner->affected_cap < plan->word_n) {
+		size_t old = planner->affected_cap;
+
+		planner->affected =
+			bt_mem_grow(planner->affected, old, &planner->affected_cap, sizeof(uint64_t));
+		memset(planner->affected + old, 0, (planner->affected_cap - old) * sizeof(uint64_t));
+	}
+	*out_affects = true;
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+
+		if (use->plugin->follow_images && !plan->compiled[u].aside &&
+			!use->plugin->follow_images(use->settings, &env, plan->signature,
+				plan->compiled[u].state, planner->affected)) {
+			return false;
+		}
+	}
+	for (uint64_t v = plan->images_at + 1; !same && v <= snapshot->image_version; v++) {
+		const struct bt_image_change *change =
+			&snapshot->image_changes[v & snapshot->image_changes_mask];
+
+		if (has_image(plan->signature, change->name) && change->slot < snapshot->slot_n) {
+			bt_bitmap_set(planner->affected, change->slot);
+		}
+	}
+	return true;
+}
+
+/* Describes the marked nodes again and clears the marks. The usage's journal does not name them, because
+ * their scores alone have changed: the best totals of blocks are found again. Returns: false: the plan must
+ * be rebuilt. */
+static bool redescribe_affected(struct bt_planner *planner, struct bt_plan *plan, bool keeps)
+{
+	for (size_t w = 0; w < plan->word_n; w++) {
+		for (uint64_t word = planner->affected[w]; keeps && word; word &= word - 1) {
+			keeps = redescribe(
+				plan, planner->env.view, (uint32_t)(w * 64 + (size_t)__builtin_ctzll(word)));
+			plan->blocks_known = false;
+		}
+		planner->affected[w] = 0;
+	}
+	return keeps;
+}
+
+/* Brings a plan up to the snapshot's changes. Returns: false: it must be rebuilt. */
+static bool plan_catch_up(struct bt_planner *planner, struct bt_plan *plan)
+{
+	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
+	bool affects = false;
+
+	if (plan->yielding && is_outdated(planner)) {
+		return false;
+	}
+	if (plan->yielding) {
+		drop_of(planner, plan->signature, true);
+		plan->yielding = NULL;
+	}
+	bool keeps = follow_image_terms(planner, plan, &affects) &&
+		     (plan->changes_at == snapshot->changes_end || plan_follow(planner, plan));
+	if (affects) {
+		keeps = redescribe_affected(planner, plan, keeps);
+	}
+	plan->images_at = snapshot->image_version;
+	return keeps;
 }
 
 /* Makes a plan, and updates groups that it shares with another one. */
@@ -867,10 +1006,7 @@ static BT_NOINLINE struct bt_plan *renew_plan(
 	if (signature->ix < planner->plan_cap && planner->plans[signature->ix]) {
 		struct bt_plan *plan = planner->plans[signature->ix];
 
-		if (images_are_current(snapshot, plan) &&
-			(plan->changes_at == snapshot->changes_end ||
-				(!reads_domains(plan) && plan_follow(planner, plan)))) {
-			plan->images_at = snapshot->image_version;
+		if (plan_catch_up(planner, plan)) {
 			return plan;
 		}
 		drop_outdated(planner, signature);

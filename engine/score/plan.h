@@ -41,10 +41,11 @@ struct bt_plan {
 	const char *score_error;
 	const char *pre_filter_error; /* the cycle fails at once */
 
-	uint64_t images_at;  /* image_version of the snapshot at which its pods' images were last unchanged */
+	uint64_t images_at;  /* image_version of the snapshot up to which it has followed its pods' images */
 	uint64_t changes_at; /* the snapshot's changes_end that it has followed */
 	uint64_t live_version;	/* the snapshot's then */
 	uint64_t taint_sets_at; /* the snapshot's taint_set_version of its terms' tables */
+	uint64_t domains_at;	/* domains_version of view->counting, of the domain counts in its terms */
 
 	bool reads_state; /* a plugin's PreFilter reads claims or volumes, in every cycle */
 

@@ -9,6 +9,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/score/classes.h"
+#include "engine/score/groups.h"
 #include "engine/score/normalize.h"
 #include "engine/score/scan.h"
 
@@ -25,7 +26,7 @@ struct bt_topology_pick {
 	uint8_t *pass;
 	int64_t *scores, *sums;
 	uint16_t *static_score; /* by class, or by group */
-	uint16_t *base;		/* by node slot, padded for the scan */
+	uint16_t *base;		/* by node slot, with room for all, padded for the scan */
 };
 
 static bool filters(const struct bt_plan *plan, uint32_t u)
@@ -45,7 +46,7 @@ static bool scores(const struct bt_plan *plan, uint32_t u)
 /* Copies the group of each node, from the plan's column or its masks. */
 static uint16_t *copy_groups(const struct bt_plan *plan, uint32_t slot_n)
 {
-	uint16_t *group = bt_mem_column(slot_n, sizeof(*group));
+	uint16_t *group = bt_mem_column(plan->slot_room, sizeof(*group));
 
 	BT_INVARIANT(plan->group || plan->masks);
 	if (plan->group) {
@@ -69,6 +70,13 @@ void bt_topology_pick_place(struct bt_topology_pick *c, const struct bt_shards *
 		bt_shards_place(shards, c->base, sizeof(*c->base), 1);
 		c->placed = true;
 	}
+}
+
+void bt_topology_pick_redescribe(struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix)
+{
+	BT_REQUIRE(plan->counted && plan->columns);
+	bt_classes_redescribe(plan->counted->classes, plan->usage, node_ix,
+		(uint16_t)bt_groups_of(plan, node_ix), view->snapshot->slot_n);
 }
 
 void bt_topology_pick_forget(struct bt_plan *plan)
@@ -135,15 +143,16 @@ static struct bt_topology_pick *prepare(struct bt_plan *plan, uint32_t slot_n)
 	}
 	if (!plan->counted) {
 		plan->counted = bt_mem_zalloc(1, sizeof(*plan->counted));
-		plan->counted->classes =
-			bt_classes_create(copy_groups(plan, slot_n), slot_n, node_keys, n, plan->usage);
-		plan->counted->base = bt_mem_column(bt_scan_padded(slot_n), sizeof(*plan->counted->base));
+		plan->counted->classes = bt_classes_create(
+			copy_groups(plan, slot_n), slot_n, plan->slot_room, node_keys, n, plan->usage);
+		plan->counted->base =
+			bt_mem_column(bt_scan_padded(plan->slot_room), sizeof(*plan->counted->base));
 	}
 	struct bt_topology_pick *c = plan->counted;
 	bt_classes_catch_up(c->classes, plan->usage);
 	reserve(c, c->classes->single ? slot_n + plan->group_n : c->classes->n);
 	size_t before = c->bytes;
-	c->bytes = bt_classes_bytes(c->classes) + bt_scan_padded(slot_n) * sizeof(*c->base) +
+	c->bytes = bt_classes_bytes(c->classes) + bt_scan_padded(plan->slot_room) * sizeof(*c->base) +
 		   c->cap * (3 * sizeof(*c->points) + 2 * sizeof(*c->scores) + sizeof(*c->static_score) + 1);
 	*plan->memory_bytes += c->bytes - before;
 	return c;

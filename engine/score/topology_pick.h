@@ -13,6 +13,10 @@
 bool bt_topology_pick_pick(
 	struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix);
 
+/* A node has changed, come or gone, and the plan's groups and the domain counts have followed.
+ * Requires: plan->counted. */
+void bt_topology_pick_redescribe(struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix);
+
 /* Moves the pages of its arrays by node slot to their shards' workers, unless they are there. */
 void bt_topology_pick_place(struct bt_topology_pick *pick, const struct bt_shards *shards);
 

@@ -29,6 +29,7 @@ struct rule {
 	const struct bt_domain_counts *domain_counts;
 	double weight;	 /* soft: of this cycle */
 	uint32_t *stamp; /* soft: by domain, when it was last seen among feasible nodes */
+	uint32_t stamp_n;
 };
 
 struct rules {
@@ -132,39 +133,6 @@ static void pod_topology_spread_compile(const void *opaque, const struct bt_comp
 
 /* ---- which nodes count ---- */
 
-static bool tolerated(const struct pod_topology_spread_term *term, const struct bt_taint *taint)
-{
-	for (uint32_t i = 0; i < term->signature->toleration_n; i++) {
-		if (bt_tolerates(term->intern, &term->signature->tolerations[i], taint,
-			    term->settings->compare_numbers)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool set_tolerated(const struct pod_topology_spread_term *term, const struct bt_taint_set *set)
-{
-	for (uint32_t i = 0; i < set->n; i++) {
-		uint32_t effect = set->items[i].effect;
-
-		if ((effect == BT_NAME_NO_SCHEDULE || effect == BT_NAME_NO_EXECUTE) &&
-			!tolerated(term, &set->items[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool affinity_matches(const struct pod_topology_spread_term *term, const struct bt_node *node)
-{
-	const struct bt_signature *signature = term->signature;
-
-	return bt_selector_matches(term->intern, &signature->node_selector, node->labels) &&
-	       (!signature->has_required || bt_node_selector_matches(term->intern, &signature->required,
-						    node->labels, node->name));
-}
-
 static bool has_keys(const struct rules *rules, uint32_t node_ix)
 {
 	for (uint32_t i = 0; i < rules->n; i++) {
@@ -176,29 +144,30 @@ static bool has_keys(const struct rules *rules, uint32_t node_ix)
 }
 
 /* The set of nodes whose pods count for a rule. need_keys: only nodes with the keys of all the rules. */
-static uint32_t nodes_that_count(const struct pod_topology_spread_term *term, const struct bt_view *view,
-	const struct rules *rules, const struct rule *rule, bool need_keys)
+static uint32_t nodes_that_count(const struct pod_topology_spread_term *term,
+	const struct bt_counting *counting, const struct rules *rules, const struct rule *rule,
+	bool need_keys)
 {
-	const struct bt_snapshot *snapshot = view->snapshot;
 	const struct bt_signature *signature = term->signature;
-	bool by_affinity =
-		rule->constraint->honor_affinity && (signature->node_selector.n || signature->has_required);
-	bool by_taints = rule->constraint->honor_taints;
+	uint32_t *keys = bt_arena_alloc(term->arena, rules->n * sizeof(*keys), sizeof(*keys));
+	struct bt_node_query query = {
+		.signature = signature,
+		.by_affinity = rule->constraint->honor_affinity &&
+			       (signature->node_selector.n || signature->has_required),
+		.by_taints = rule->constraint->honor_taints,
+		.compare_numbers = term->settings->compare_numbers,
+		.keys = keys,
+	};
 
 	BT_INVARIANT(rule >= rules->items && rule < rules->items + rules->n);
 	/* A node without the rule's own key counts in no domain anyway. */
-	if (!by_affinity && !by_taints && (!need_keys || rules->n == 1)) {
+	for (uint32_t i = 0; need_keys && rules->n > 1 && i < rules->n; i++) {
+		keys[query.key_n++] = rules->items[i].constraint->topology_key;
+	}
+	if (!query.by_affinity && !query.by_taints && query.key_n == 0) {
 		return 0;
 	}
-	uint8_t *member = bt_arena_zalloc(term->arena, snapshot->slot_n);
-	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
-		const struct bt_node *node = &snapshot->nodes[i];
-
-		member[i] = bt_bitmap_test(snapshot->live, i) && (!need_keys || has_keys(rules, i)) &&
-			    (!by_affinity || affinity_matches(term, node)) &&
-			    (!by_taints || set_tolerated(term, &snapshot->taint_sets[node->taint_set]));
-	}
-	return view->counting->node_set(view->counting->context, member);
+	return counting->node_set(counting->context, &query);
 }
 
 /* ---- binding rules to domain counts ---- */
@@ -240,30 +209,52 @@ static void bind_rule(struct pod_topology_spread_term *term, const struct bt_vie
 	}
 	bool need_keys = !soft || term->require_all;
 	if (!rule->nodes_known) {
-		rule->node_set = nodes_that_count(term, view, rules, rule, need_keys);
+		rule->node_set = nodes_that_count(term, counting, rules, rule, need_keys);
 		rule->nodes_known = true;
 	}
 	rule->domain_counts =
 		counting->domain_counts(counting->context, counter, key, rule->node_set, !need_keys);
-	if (soft && !rule->stamp) {
-		rule->stamp = bt_arena_zalloc(
-			term->arena, ((size_t)rule->domain_counts->domain_n + 1) * sizeof(*rule->stamp));
+}
+
+/* Makes room for stamps of all domains. */
+static void widen_stamps(struct pod_topology_spread_term *term)
+{
+	for (uint32_t i = 0; i < term->soft.n; i++) {
+		struct rule *rule = &term->soft.items[i];
+		uint32_t n = rule->domain_counts->domain_n;
+
+		if (per_node(rule) || n < rule->stamp_n) {
+			continue;
+		}
+		rule->stamp_n = n + n / 2 + 1;
+		rule->stamp = bt_arena_zalloc(term->arena, rule->stamp_n * sizeof(*rule->stamp));
 	}
-	BT_INVARIANT(!soft || per_node(rule) || rule->stamp);
 }
 
 static void find_ignored(struct pod_topology_spread_term *term, const struct bt_view *view)
 {
-	uint32_t slot_n = view->snapshot->slot_n;
+	const struct bt_snapshot *snapshot = view->snapshot;
+	uint32_t slot_n = snapshot->slot_n;
 
 	if (!term->require_all || term->soft.n == 0 || term->ignored) {
 		return;
 	}
-	term->ignored = bt_arena_zalloc(term->arena, slot_n);
+	term->ignored =
+		bt_arena_zalloc(term->arena, slot_n > snapshot->slot_room ? slot_n : snapshot->slot_room);
 	for (uint32_t i = 0; i < slot_n; i++) {
 		term->ignored[i] = !has_keys(&term->soft, i);
 	}
 	BT_INVARIANT(term->soft.n > 0);
+}
+
+static void redescribe(void *state, const struct bt_snapshot *snapshot, uint32_t node_ix)
+{
+	struct pod_topology_spread_term *term = state;
+
+	BT_REQUIRE_HOT(node_ix < snapshot->slot_room);
+	if (term->ignored) {
+		term->ignored[node_ix] = !has_keys(&term->soft, node_ix);
+	}
 }
 
 static void bind_rules(struct pod_topology_spread_term *term, const struct bt_view *view)
@@ -313,6 +304,9 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 		apply_default_selector(term, view);
 	} else if (!term->bound) {
 		bind_rules(term, view);
+	}
+	if (term->bound) {
+		widen_stamps(term);
 	}
 	*out_filter_skip = !term->applies || term->hard.n == 0;
 	*out_score_skip = !term->applies || term->soft.n == 0;
@@ -456,7 +450,7 @@ static uint32_t count_domains(const struct pod_topology_spread_term *term, struc
 			continue;
 		}
 		uint32_t domain = rule->domain_counts->domain[nodes[i]];
-		BT_INVARIANT(domain < rule->domain_counts->domain_n);
+		BT_INVARIANT(domain < rule->domain_counts->domain_n && domain < rule->stamp_n);
 		domain_n += rule->stamp[domain] != term->stamp;
 		rule->stamp[domain] = term->stamp;
 	}
@@ -604,6 +598,7 @@ const struct bt_plugin bt_plugin_pod_topology_spread = {
 	.reasons = reasons,
 	.prepare = prepare,
 	.bound = bound,
+	.redescribe = redescribe,
 	.node_keys = node_keys,
 	.pre_score = pre_score,
 	.normalize_own = normalize_own,

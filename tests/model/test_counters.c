@@ -16,19 +16,29 @@
 #include "cache_fixture.h"
 #include "seed.h"
 
-#define STEPS	4000
-#define CHECKS	40 /* steps between two full checks */
-#define NODES	12
-#define PODS	300
-#define QUERIES 24
+#define STEPS	 4000
+#define CHECKS	 40 /* steps between two full checks */
+#define NODES	 12
+#define PODS	 300
+#define QUERIES	 24
+#define CHOOSERS 4
+
+/* Domain counts of a query and a key as they were at the last check. */
+struct seen {
+	uint64_t domains_version, journal_end, changes_end;
+	int32_t by_node[NODES + 1];
+};
 
 struct history {
+	struct seen seen[QUERIES][TOPOLOGY_KEYS];
+	uint64_t followed_n; /* sums that changed for a node that did not */
 	struct bt_cache *cache;
 	struct topology_source source;
 	uint32_t keys[TOPOLOGY_KEYS];
 	struct bt_pod_query queries[QUERIES];
 	uint32_t query_n;
-	uint64_t forgotten_n;
+	struct bt_signature choosers[CHOOSERS]; /* of nodes, for sets */
+	uint64_t forgotten_n, changed_n;
 };
 
 /* ---- steps ---- */
@@ -109,6 +119,15 @@ static void change_node(struct history *h)
 		return;
 	}
 	node.meta.labels = topology_labels(&h->source, topology_keys, TOPOLOGY_KEYS, 80);
+	if (topology_below(&h->source, 3) == 0) {
+		struct bt_taint_object *taint = bt_arena_zalloc(&h->source.arena, sizeof(*taint));
+
+		*taint = (struct bt_taint_object){.key = topology_pick(&h->source),
+			.effect = bt_str(topology_below(&h->source, 2) ? "NoSchedule" : "PreferNoSchedule")};
+		node.taints = taint;
+		node.taint_n = 1;
+	}
+	h->changed_n++;
 	assert_int_equal(cache_show_node(h->cache, &node, &node_ix), BT_OK);
 }
 
@@ -188,8 +207,79 @@ static void check_domain_counts(const struct history *h, const struct bt_domain_
 	assert_int_equal(domain_counts->lowest, lowest);
 }
 
-static void check_query(struct history *h, const struct bt_pod_query *query)
+static bool is_in(const uint32_t *ring, uint64_t mask, uint64_t from, uint64_t end, uint32_t item)
 {
+	for (; from != end; from++) {
+		if (ring[from & mask] == item) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The journal names the domain of each node that has another sum than before, unless the node has changed. */
+static void check_journal(struct history *h, struct seen *seen, const struct bt_domain_counts *domain_counts)
+{
+	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
+	uint64_t version = h->cache->view.counting->domains_version;
+
+	assert_non_null(domain_counts->by_node);
+	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+		if (seen->domains_version == version && seen->by_node[i] != domain_counts->by_node[i] &&
+			domain_counts->journal_end - seen->journal_end <= BT_DOMAIN_COUNTS_JOURNAL &&
+			!is_in(snapshot->changes, snapshot->changes_mask, seen->changes_end,
+				snapshot->changes_end, i)) {
+			assert_true(is_in(domain_counts->journal, BT_DOMAIN_COUNTS_JOURNAL - 1,
+				seen->journal_end, domain_counts->journal_end, domain_counts->domain[i]));
+			h->followed_n++;
+		}
+		seen->by_node[i] = domain_counts->by_node[i];
+	}
+	seen->domains_version = version;
+	seen->journal_end = domain_counts->journal_end;
+	seen->changes_end = snapshot->changes_end;
+}
+
+/* Does a node belong to the set of a query? */
+static bool is_chosen(const struct history *h, const struct bt_node_query *query, uint32_t node_ix)
+{
+	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
+	const struct bt_node *node = &snapshot->nodes[node_ix];
+	const struct bt_taint_set *taints = &snapshot->taint_sets[node->taint_set];
+	const struct bt_signature *chooser = query->signature;
+
+	for (uint32_t k = 0; k < query->key_n; k++) {
+		if (bt_labels_get(node->labels, query->keys[k]) == BT_NAME_NONE) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; query->by_taints && i < taints->n; i++) {
+		if (taints->items[i].effect == BT_NAME_NO_SCHEDULE &&
+			!(chooser->toleration_n && chooser->tolerations[0].key == taints->items[i].key)) {
+			return false;
+		}
+	}
+	return bt_bitmap_test(snapshot->live, node_ix) &&
+	       (!query->by_affinity || bt_selector_matches(h->cache->dictionary->intern,
+					       &chooser->node_selector, node->labels));
+}
+
+/* A random query for a set of nodes. */
+static struct bt_node_query any_node_query(struct history *h)
+{
+	return (struct bt_node_query){
+		.signature = &h->choosers[topology_below(&h->source, CHOOSERS)],
+		.by_affinity = topology_below(&h->source, 2),
+		.by_taints = topology_below(&h->source, 2),
+		.keys = h->keys,
+		.key_n = topology_below(&h->source, TOPOLOGY_KEYS + 1),
+	};
+}
+
+static void check_query(struct history *h, uint32_t q)
+{
+	const struct bt_pod_query *query = &h->queries[q];
+	const struct bt_node_query chosen = any_node_query(h);
 	const struct bt_counting *counting = h->cache->view.counting;
 	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
 	uint32_t counter = counting->counter(counting->context, query);
@@ -198,14 +288,16 @@ static void check_query(struct history *h, const struct bt_pod_query *query)
 
 	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
 		on_node[i] = satisfying_on(h, query, i);
-		member[i] = bt_bitmap_test(snapshot->live, i) && i % 3 != 0;
+		member[i] = is_chosen(h, &chosen, i);
 		assert_int_equal(bt_counters_on_node(h->cache->counters, counter, i), on_node[i]);
 	}
-	uint32_t set = counting->node_set(counting->context, member);
+	uint32_t set = counting->node_set(counting->context, &chosen);
 	for (uint32_t k = 0; k < TOPOLOGY_KEYS; k++) {
-		check_domain_counts(h,
-			counting->domain_counts(counting->context, counter, h->keys[k], 0, false), h->keys[k],
-			NULL, on_node);
+		const struct bt_domain_counts *domain_counts =
+			counting->domain_counts(counting->context, counter, h->keys[k], 0, false);
+
+		check_domain_counts(h, domain_counts, h->keys[k], NULL, on_node);
+		check_journal(h, &h->seen[q][k], domain_counts);
 		check_domain_counts(h,
 			counting->domain_counts(counting->context, counter, h->keys[k], set, false),
 			h->keys[k], member, on_node);
@@ -304,7 +396,7 @@ static void check_concerning(struct history *h, const struct bt_signature *signa
 static void check(struct history *h)
 {
 	for (uint32_t q = 0; q < h->query_n; q++) {
-		check_query(h, &h->queries[q]);
+		check_query(h, q);
 	}
 	for (uint32_t s = 0; s < 6 && bt_signatures_end(h->cache->signatures); s++) {
 		uint32_t ix = topology_below(&h->source, bt_signatures_end(h->cache->signatures));
@@ -343,6 +435,26 @@ static void ask_more(struct history *h)
 		.items = items, .n = n, .skip_terminating = topology_below(&h->source, 2)};
 }
 
+/* Signatures that choose nodes by a label and tolerate a taint. */
+static void make_choosers(struct history *h)
+{
+	struct bt_intern *intern = h->cache->dictionary->intern;
+
+	for (uint32_t i = 0; i < CHOOSERS; i++) {
+		struct bt_requirement *item = bt_arena_zalloc(&h->source.arena, sizeof(*item));
+		struct bt_toleration *toleration = bt_arena_zalloc(&h->source.arena, sizeof(*toleration));
+
+		*item = (struct bt_requirement){
+			.key = h->keys[i % TOPOLOGY_KEYS], .op = i < 2 ? BT_OP_EXISTS : BT_OP_DOES_NOT_EXIST};
+		*toleration = (struct bt_toleration){.key = bt_intern_add(intern, topology_pick(&h->source)),
+			.value = BT_NAME_EMPTY,
+			.effect = BT_NAME_EMPTY,
+			.op = BT_TOLERATE_EXISTS};
+		h->choosers[i] = (struct bt_signature){
+			.node_selector = {item, 1, false}, .tolerations = toleration, .toleration_n = i % 2};
+	}
+}
+
 static void counters_equal_a_fold_after_any_history(void **state)
 {
 	uint64_t seed = seed_or(20260102);
@@ -352,12 +464,13 @@ static void counters_equal_a_fold_after_any_history(void **state)
 	for (uint32_t k = 0; k < TOPOLOGY_KEYS; k++) {
 		h.keys[k] = bt_intern_add(h.cache->dictionary->intern, bt_str(topology_keys[k]));
 	}
+	make_choosers(&h);
 	for (uint32_t step = 0; step < STEPS; step++) {
 		uint32_t what = topology_below(&h.source, 100);
 
 		if (what < 40) {
 			add_pod(&h);
-		} else if (what < 95) {
+		} else if (what < 91) {
 			move_pod(&h);
 		} else if (what < 97) {
 			change_node(&h);
@@ -375,6 +488,9 @@ static void counters_equal_a_fold_after_any_history(void **state)
 	check(&h);
 	printf("%" PRIu64 " signatures were forgotten\n", h.forgotten_n);
 	assert_true(h.forgotten_n > 0);
+	assert_true(h.followed_n > 0);
+	/* Domain counts follow most changes. */
+	assert_true(h.cache->view.counting->domains_version < h.changed_n / 2);
 	bt_cache_destroy(h.cache);
 	bt_arena_fini(&h.source.arena);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Nodes change, come and go, in events and in transactions that are rolled back: an engine that keeps its
- * plans decides as one that drops all of them before each decision (I9), whichever way columns are updated.
+ * plans decides as one that drops them and all counters before each decision (I9), whichever way columns are
+ * updated.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -12,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "engine/base/hash.h"
 #include "engine/base/team.h"
 #include "engine/flow/cycle/engine_int.h"
 #include "engine/flow/cycle/source.h"
@@ -29,7 +31,9 @@
 #define ENGINES 2
 #define HELD	3 /* placed pods that stay before the oldest leaves: the cluster does not fill up */
 
-/* Plans for images that some node has are rebuilt when nodes come and go. */
+#define IMAGES 4 /* of pods, that nodes which come may have */
+#define LOOKS  4 /* of a node; the first is a new one each time */
+
 #define EVERYDAY (BT_PROFILE_EVERYDAY & ~(uint32_t)BT_PROFILE_IMAGES)
 
 enum { KEEPS = 0, ANEW };
@@ -46,6 +50,8 @@ static const struct kind kinds[] = {
 	{"everyday", EVERYDAY, 60, 12, 0.3, 1},
 	{"one signature", EVERYDAY, 126, 1, 0.3, 1},
 	{"images", BT_PROFILE_EVERYDAY, 70, 12, 0.3, 1},
+	{"images of many", BT_PROFILE_BASIC | BT_PROFILE_IMAGES, 638, 2, 0.1, 1},
+	{"images of few", BT_PROFILE_BASIC | BT_PROFILE_IMAGES, 20, 4, 0.1, 1},
 	{"batches", BT_PROFILE_BASIC | BT_PROFILE_FIT, 638, 4, 0.1, 4},
 	{"few", EVERYDAY | BT_PROFILE_PORTS, 9, 5, 0.3, 1},
 	{"topology", EVERYDAY | BT_PROFILE_SPREAD | BT_PROFILE_INTERPOD, 120, 12, 0.2, 1},
@@ -95,26 +101,6 @@ static void add_taint(struct history *h, struct bt_node_object *node)
 	node->taint_n = 1;
 }
 
-/* A node of that name, like those of the generator or not. */
-static struct bt_node_object describe(struct history *h, struct bt_str name)
-{
-	struct bt_node_object node = {.meta.name = name, .unschedulable = below(h, 6) == 0};
-
-	bt_build_pair(&h->arena, &node.meta.labels, bt_str("kubernetes.io/hostname"), name);
-	if (below(h, 8)) {
-		bt_build_pair(&h->arena, &node.meta.labels, bt_str("topology.kubernetes.io/zone"),
-			bt_build_text(&h->arena, "zone-%" PRIu32, below(h, 4)));
-	}
-	bt_build_pair(&h->arena, &node.meta.labels, bt_str("disktype"), bt_str(below(h, 2) ? "ssd" : "hdd"));
-	bt_build_quantity(&h->arena, &node.allocatable, "cpu", bt_build_count(2 << below(h, 6)));
-	bt_build_quantity(&h->arena, &node.allocatable, "memory", bt_build_mib(4096 << below(h, 5)));
-	bt_build_quantity(&h->arena, &node.allocatable, "pods", bt_build_count(below(h, 8) ? 110 : 0));
-	if (below(h, 4) == 0) {
-		add_taint(h, &node);
-	}
-	return node;
-}
-
 /* The name of a node that is live, or of one of n that may come. */
 static struct bt_str any_name(struct history *h, uint32_t n)
 {
@@ -126,6 +112,55 @@ static struct bt_str any_name(struct history *h, uint32_t n)
 	}
 	struct bt_str text = bt_intern_str(snapshot->dictionary->intern, name);
 	return bt_build_text(&h->arena, "%.*s", (int)text.len, text.ptr);
+}
+
+/* Some of the images that pods have. */
+static void add_images(struct history *h, struct bt_node_object *node)
+{
+	node->images = bt_arena_zalloc(&h->arena, IMAGES * sizeof(*node->images));
+	for (uint32_t i = 0; i < IMAGES; i++) {
+		struct bt_image_object *image = &node->images[node->image_n];
+
+		if (below(h, 2)) {
+			image->size_bytes = (20 + (int64_t)below(h, 1500)) * 1000 * 1000;
+			bt_build_item(&h->arena, &image->names,
+				bt_build_text(&h->arena, "registry.example/app-%" PRIu32 ":v1", i));
+			node->image_n++;
+		}
+	}
+}
+
+/* A node of that name, like those of the generator or not. It has one of a few looks, so that often nothing
+ * or its images alone have changed. */
+static struct bt_node_object describe(struct history *h, struct bt_str name)
+{
+	const struct bt_rng keep = h->rng;
+	uint32_t look = below(h, LOOKS);
+
+	if (look) {
+		h->rng.state = bt_hash_bytes(name.ptr, name.len) + look;
+	}
+	struct bt_node_object node = {.meta.name = name, .unschedulable = below(h, 6) == 0};
+
+	/* Some hosts have more than one node. */
+	bt_build_pair(&h->arena, &node.meta.labels, bt_str("kubernetes.io/hostname"),
+		below(h, 3) ? name : any_name(h, NAMES));
+	if (below(h, 8)) {
+		bt_build_pair(&h->arena, &node.meta.labels, bt_str("topology.kubernetes.io/zone"),
+			bt_build_text(&h->arena, "zone-%" PRIu32, below(h, 4)));
+	}
+	bt_build_pair(&h->arena, &node.meta.labels, bt_str("disktype"), bt_str(below(h, 2) ? "ssd" : "hdd"));
+	bt_build_quantity(&h->arena, &node.allocatable, "cpu", bt_build_count(2 << below(h, 6)));
+	bt_build_quantity(&h->arena, &node.allocatable, "memory", bt_build_mib(4096 << below(h, 5)));
+	bt_build_quantity(&h->arena, &node.allocatable, "pods", bt_build_count(below(h, 8) ? 110 : 0));
+	if (below(h, 4) == 0) {
+		add_taint(h, &node);
+	}
+	h->rng = look ? (struct bt_rng){keep.state + 1} : h->rng;
+	if (h->kind->profiles & BT_PROFILE_IMAGES) {
+		add_images(h, &node);
+	}
+	return node;
 }
 
 static void apply_node(struct history *h)
@@ -271,6 +306,7 @@ static void decide(struct history *h)
 		return;
 	}
 	bt_profile_runtimes_forget_plans(&h->engines[ANEW]->runtimes);
+	bt_counters_forget(bt_engine_cache(h->engines[ANEW])->counters, NULL, 0);
 	for (uint32_t e = 0; e < ENGINES; e++) {
 		bt_engine_decide(h->engines[e], pod_ix, &d[e]);
 	}

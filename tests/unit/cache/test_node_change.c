@@ -75,11 +75,45 @@ static void a_node_that_was_gone_has_its_place_and_slot_again(void **state)
 	assert_int_equal(fixture_node(f, "name: n5", "", "allocatable: {cpu: '4'}"), 2);
 }
 
+/* Another node had reported the size of an image before it went. */
+static void an_image_has_its_size_again(void **state)
+{
+	struct fixture *f = *state;
+	static const char image[] = "images: [{names: ['app:1'], sizeBytes: %u}]";
+	char text[3][64];
+
+	for (uint32_t i = 0; i < 3; i++) {
+		snprintf(text[i], sizeof(text[i]), image, 100 + i);
+	}
+	fixture_node(f, "name: n1", "", text[0]);
+	fixture_node(f, "name: n2", "", text[1]);
+	const struct bt_snapshot *snapshot = f->cache->view.snapshot;
+	const struct bt_node_desc *desc =
+		describe(f, "{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {images: [{names: "
+			    "['app:1'], sizeBytes: 102}]}}");
+	struct bt_node_change first, resized, second;
+
+	assert_int_equal(snapshot->images[0].size_bytes, 100);
+	bt_node_change_make(f->cache, fixture_name(f, "n1"), NULL, &first);
+	bt_node_change_make(f->cache, fixture_name(f, "n2"), desc, &resized);
+	assert_int_equal(snapshot->images[0].size_bytes, 102);
+	bt_node_change_make(f->cache, fixture_name(f, "n2"), NULL, &second);
+	bt_node_change_revert(f->cache, &second);
+	assert_int_equal(snapshot->images[0].size_bytes, 102);
+	bt_node_change_revert(f->cache, &resized);
+	bt_node_desc_defer(desc);
+	assert_int_equal(snapshot->images[0].size_bytes, 100);
+	bt_node_change_revert(f->cache, &first);
+	assert_int_equal(snapshot->images[0].size_bytes, 100);
+	assert_int_equal(snapshot->images[0].node_n, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_change_in_place_keeps_layout_and_zone_order),
 		FIXTURE_TEST(a_node_that_was_gone_has_its_place_and_slot_again),
+		FIXTURE_TEST(an_image_has_its_size_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@
 struct world {
 	struct bt_rng rng;
 	uint32_t nodes[NODE_N], zones[NODE_N], hosts[NODE_N], racks[NODE_N];
-	uint32_t members[NODE_N], first[RACK_N + 1];
+	uint32_t first[RACK_N], next[NODE_N];
 	int32_t by_host[NODE_N], by_rack[RACK_N], by_node[NODE_N];
 	uint32_t journals[2][BT_DOMAIN_COUNTS_JOURNAL];
 	struct bt_domain_counts host_counts, rack_counts;
@@ -42,22 +42,39 @@ static uint32_t below(struct world *w, uint32_t n)
 	return bt_rng_below(&w->rng, n);
 }
 
+static void enter_rack(struct world *w, uint32_t node, uint32_t rack)
+{
+	w->racks[node] = rack;
+	w->by_node[node] = rack == BT_NO_DOMAIN ? 0 : w->by_rack[rack];
+	if (rack != BT_NO_DOMAIN) {
+		w->next[node] = w->first[rack];
+		w->first[rack] = node;
+	}
+}
+
+static void leave_rack(struct world *w, uint32_t node)
+{
+	uint32_t rack = w->racks[node];
+
+	for (uint32_t *at = &w->first[rack]; rack != BT_NO_DOMAIN; at = &w->next[*at]) {
+		if (*at == node) {
+			*at = w->next[node];
+			return;
+		}
+	}
+}
+
 static struct world *world_create(uint64_t seed)
 {
 	struct world *w = bt_mem_zalloc(1, sizeof(*w));
-	uint32_t at = 0;
 
 	w->rng.state = seed;
+	for (uint32_t rack = 0; rack < RACK_N; rack++) {
+		w->first[rack] = BT_NO_NODE;
+	}
 	for (uint32_t i = 0; i < NODE_N; i++) {
-		uint32_t rack = i / (NODE_N / RACK_N);
-
-		w->first[rack + 1] = at;
 		w->nodes[i] = i;
-		w->racks[i] = below(w, 10) ? rack : BT_NO_DOMAIN;
-		if (w->racks[i] == rack) {
-			w->members[at++] = i;
-			w->first[rack + 1] = at;
-		}
+		enter_rack(w, i, below(w, 10) ? i / (NODE_N / RACK_N) : BT_NO_DOMAIN);
 	}
 	for (uint32_t i = 0; i < NODE_N; i++) {
 		w->zones[i] = below(w, 3);
@@ -73,8 +90,8 @@ static struct world *world_create(uint64_t seed)
 		.domain_n = RACK_N,
 		.sums = w->by_rack,
 		.by_node = w->by_node,
-		.members = w->members,
 		.first = w->first,
+		.next = w->next,
 		.journal = w->journals[1]};
 	w->node_keys[0] = (struct bt_equivalence_key){.kind = BT_EQUIVALENCE_KEY_VALUE, .column = w->zones};
 	w->node_keys[1] =
@@ -97,7 +114,7 @@ static struct bt_classes *sorted(const struct world *w)
 	uint16_t *group = bt_mem_column(NODE_N, sizeof(*group));
 
 	memcpy(group, w->group, sizeof(w->group));
-	return bt_classes_create(group, NODE_N, w->node_keys, KEY_N, &w->column);
+	return bt_classes_create(group, NODE_N, NODE_N, w->node_keys, KEY_N, &w->column);
 }
 
 static void change(struct world *w, int32_t most)
@@ -111,8 +128,8 @@ static void change(struct world *w, int32_t most)
 		break;
 	case 1:
 		w->by_rack[rack] = (int32_t)below(w, (uint32_t)most);
-		for (uint32_t m = w->first[rack]; m < w->first[rack + 1]; m++) {
-			w->by_node[w->members[m]] = w->by_rack[rack];
+		for (uint32_t m = w->first[rack]; m != BT_NO_NODE; m = w->next[m]) {
+			w->by_node[m] = w->by_rack[rack];
 		}
 		w->journals[1][w->rack_counts.journal_end++ % BT_DOMAIN_COUNTS_JOURNAL] = rack;
 		break;
@@ -163,6 +180,40 @@ static uint64_t seed_of(uint64_t otherwise)
 	uint64_t seed = seed_or(otherwise);
 
 	return seed;
+}
+
+/* A node changes its group, zone, host and rack; its classes follow. */
+static void change_node(struct world *w, struct bt_classes *c)
+{
+	uint32_t node = below(w, NODE_N);
+
+	w->group[node] = (uint16_t)below(w, GROUP_N);
+	w->zones[node] = below(w, 3);
+	w->hosts[node] = below(w, 4) ? 100 + node : 0;
+	leave_rack(w, node);
+	enter_rack(w, node, below(w, 10) ? below(w, RACK_N) : BT_NO_DOMAIN);
+	bt_classes_redescribe(c, &w->column, node, w->group[node], NODE_N);
+}
+
+static void classes_follow_nodes_that_change(void **state)
+{
+	struct world *w = world_create(seed_of(9));
+	struct bt_classes *c = sorted(w);
+
+	(void)state;
+	for (int round = 0; round < 1500; round++) {
+		for (uint32_t n = below(w, 12); n; n--) {
+			change(w, 2);
+		}
+		for (uint32_t n = below(w, 4); n; n--) {
+			change_node(w, c);
+		}
+		bt_classes_catch_up(c, &w->column);
+		assert_right(w, c);
+	}
+	assert_true(c->n <= (GROUP_N - 1) * 3 * 2 * 2 * 3 + 1);
+	bt_classes_destroy(c);
+	world_destroy(w);
 }
 
 static void classes_follow_domain_counts_and_column_however_far_behind(void **state)
@@ -235,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(classes_follow_domain_counts_and_column_however_far_behind),
+		cmocka_unit_test(classes_follow_nodes_that_change),
 		cmocka_unit_test(with_too_many_classes_each_node_is_on_its_own),
 		cmocka_unit_test(other_axes_need_other_classes),
 		cmocka_unit_test(few_domains_are_distinguished_for_good),

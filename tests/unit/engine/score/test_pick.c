@@ -22,6 +22,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "engine/score/evaluate.h"
+#include "engine/score/scan.h"
 
 #define NODE_N	    150
 #define LEAST_N	    120 /* as nodes come and go: on both sides of a word of a bitmap */
@@ -610,6 +611,116 @@ static void a_node_that_changes_in_place_is_described_alone(void **state)
 	bt_mem_free(w);
 }
 
+static bool is_bound(const void *term)
+{
+	(void)term;
+	return true;
+}
+
+static void follow_nothing(void *context)
+{
+	(void)context;
+}
+
+static void a_plan_ends_with_the_domain_counts_of_its_terms(void **state)
+{
+	struct world *w = world_create(7, ODD_NOTHING);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
+	struct bt_counting counting = {.domains_version = 1, .follow = follow_nothing};
+	struct bt_plugin bound = flat;
+
+	(void)state;
+	bound.bound = is_bound;
+	w->profile.uses[0].plugin = &bound;
+	w->view.counting = &counting;
+	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
+	const struct bt_plan *plan = bt_planner_plan(planner, &w->signatures[0]);
+	describe(w, 3);
+	assert_ptr_equal(bt_planner_plan(planner, &w->signatures[0]), plan);
+	describe(w, 3);
+	counting.domains_version++;
+	assert_ptr_not_equal(bt_planner_plan(planner, &w->signatures[0]), plan);
+	bt_planner_destroy(planner);
+	bt_mem_free(w);
+}
+
+static uint32_t affected; /* the node whose images have changed */
+
+static bool follow_images(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, void *state, uint64_t *nodes)
+{
+	(void)settings;
+	(void)env;
+	(void)signature;
+	(void)state;
+	bt_bitmap_set(nodes, affected);
+	return true;
+}
+
+/* Columns without indexes, which are scanned. */
+static enum bt_catch_up by_journal(void *context, uint64_t behind, uint32_t slot_n, uint32_t stable_rounds)
+{
+	(void)context;
+	(void)stable_rounds;
+	return behind > slot_n ? BT_CATCH_UP_ALL : BT_CATCH_UP_JOURNAL;
+}
+
+/* Finds the best total of each block, as workers do. */
+static void know_blocks(const struct world *w, struct bt_plan *plan)
+{
+	size_t block_n = bt_scan_padded(NODE_N) / BT_SCAN_STEP;
+
+	plan->block_best =
+		plan->block_best ? plan->block_best : bt_mem_column(block_n, sizeof(*plan->block_best));
+	bt_scan_blocks(plan->usage->value, plan->base, 0, block_n, plan->block_best);
+	plan->blocks_known = true;
+	plan->blocks_at = w->usage.journal_end;
+}
+
+/* Without an entry in the usage's journal, and without a new description. */
+static void picks_follow_scores_that_images_change(void **state)
+{
+	struct world *w = world_create(seed_or(8), ODD_NOTHING);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
+	struct bt_plugin images = flat;
+	struct bt_evaluation evaluation = {0};
+	struct outcome outcome = {0};
+
+	(void)state;
+	images.counts_nodes = is_bound;
+	images.follow_images = follow_images;
+	w->profile.uses[0].plugin = &images;
+	for (uint32_t s = 0; s < SIGNATURE_N; s++) {
+		for (uint32_t k = 1; k < KIND_N; k++) {
+			w->likes[s][k] = w->likes[s][0] = 1;
+			w->dislikes[s][k] = w->dislikes[s][0];
+		}
+	}
+	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
+	bt_column_choose_by(by_journal, NULL);
+	for (uint32_t round = 0; round < 2000; round++) {
+		for (uint32_t s = 0; s < SIGNATURE_N; s++) {
+			struct bt_plan *plan = bt_planner_plan(planner, &w->signatures[s]);
+			uint32_t picked;
+
+			if (bt_plan_pick(plan, &w->view, 0, &picked) && plan->base_filled) {
+				know_blocks(w, plan);
+			}
+		}
+		affected = below(w, NODE_N);
+		w->kind[affected] = below(w, FEW_KINDS);
+		w->snapshot.live_version++;
+		w->snapshot.image_version++;
+		compare(w, planner, &evaluation, &outcome);
+		change(w, ODD_NOTHING);
+	}
+	bt_column_choose_by(NULL, NULL);
+	assert_true(outcome.picked > 1000);
+	bt_evaluation_fini(&evaluation);
+	bt_planner_destroy(planner);
+	bt_mem_free(w);
+}
+
 static void columns_pick_what_evaluation_picks(void **state)
 {
 	(void)state;
@@ -827,6 +938,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_foresees_what_it_picks_once_it_has_picked),
 		cmocka_unit_test(columns_pick_what_evaluation_picks),
+		cmocka_unit_test(a_plan_ends_with_the_domain_counts_of_its_terms),
+		cmocka_unit_test(picks_follow_scores_that_images_change),
 		cmocka_unit_test(columns_pick_what_evaluation_picks_while_nodes_change_in_place),
 		cmocka_unit_test(a_node_that_changes_in_place_is_described_alone),
 		cmocka_unit_test(columns_pick_what_evaluation_picks_while_nodes_come_and_go),

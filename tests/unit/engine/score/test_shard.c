@@ -236,7 +236,7 @@ static void arrays_of_classes_by_slot_are_near_their_workers(void **state)
 		group[i] = (uint16_t)(1 + i % 3);
 	}
 	bt_column_init(&column, INDEXED, INDEXED);
-	struct bt_classes *classes = bt_classes_create(group, INDEXED, &none, 0, &column);
+	struct bt_classes *classes = bt_classes_create(group, INDEXED, INDEXED, &none, 0, &column);
 	const struct {
 		const void *array;
 		size_t bytes;
