@@ -103,30 +103,9 @@ struct bt_device_judge {
 		struct bt_attribute *out_value, struct bt_buf *out_error);
 };
 
-/* Claims, slices and classes of devices. Deleted objects have live unset. */
-struct bt_device_store {
-	uint64_t version; /* grows with every change, also of allocations */
-	struct bt_device_features features;
-	const struct bt_resource_claim *claims;
-	const struct bt_resource_slice *slices;
-	const struct bt_device_class *classes;
-	const struct bt_device_use *uses;
-	const struct bt_device_taint_rule *taint_rules;
-	const struct bt_claiming_group *groups;
-	uint32_t claim_n, slice_n, use_n, taint_rule_n, group_n; /* including vacant entries */
-	struct bt_map group_ixs; /* namespace and name of a PodGroup -> index; empty without the gate */
-	uint64_t scope;		 /* of the cycle's pod; see bt_devices_share */
-	/* Names to indices; resource_classes: of extended resources to classes. */
-	struct bt_map claim_ixs, slice_ixs, class_ixs, resource_classes;
-	uint32_t special_n;	    /* live claims created for extended resources */
-	uint32_t pending_n;	    /* decided pods with pending choices */
-	uint32_t pod_name, pod_uid; /* of the cycle's pod */
-	int64_t now_ns;		    /* start of the cycle; INT64_MAX: unknown */
-	/* The plugin's memory for one cycle. marks: by use; all zero between searches. */
-	struct bt_arena *scratch;
-	uint32_t *marks;
-	void *context;
-
+/* What a store looks up; context is the store's. Tables are initialized by position, so that the compiler
+ * reports a missing function. */
+struct bt_device_calls {
 	/* The pools that a live node can reach. Valid until a slice or a node changes. */
 	const struct bt_device_pools *(*pools)(void *context, uint32_t node_ix);
 
@@ -152,6 +131,32 @@ struct bt_device_store {
 	enum bt_device_answer (*derive)(void *context, uint32_t expression, uint32_t driver,
 		const struct bt_device *device, const struct bt_attribute **out_value,
 		struct bt_buf *out_error);
+};
+
+/* Claims, slices and classes of devices. Deleted objects have live unset. */
+struct bt_device_store {
+	uint64_t version; /* grows with every change, also of allocations */
+	struct bt_device_features features;
+	const struct bt_resource_claim *claims;
+	const struct bt_resource_slice *slices;
+	const struct bt_device_class *classes;
+	const struct bt_device_use *uses;
+	const struct bt_device_taint_rule *taint_rules;
+	const struct bt_claiming_group *groups;
+	uint32_t claim_n, slice_n, use_n, taint_rule_n, group_n; /* including vacant entries */
+	struct bt_map group_ixs; /* namespace and name of a PodGroup -> index; empty without the gate */
+	uint64_t scope;		 /* of the cycle's pod; see bt_devices_share */
+	/* Names to indices; resource_classes: of extended resources to classes. */
+	struct bt_map claim_ixs, slice_ixs, class_ixs, resource_classes;
+	uint32_t special_n;	    /* live claims created for extended resources */
+	uint32_t pending_n;	    /* decided pods with pending choices */
+	uint32_t pod_name, pod_uid; /* of the cycle's pod */
+	int64_t now_ns;		    /* start of the cycle; INT64_MAX: unknown */
+	/* The plugin's memory for one cycle. marks: by use; all zero between searches. */
+	struct bt_arena *scratch;
+	uint32_t *marks;
+	void *context;
+	const struct bt_device_calls *calls;
 };
 
 /* Identifies a pod among a claim's consumers: by its UID, or without one, as in hand-written files, by its

@@ -1445,6 +1445,8 @@ static const uint32_t *slices_of(void *context, uint32_t driver, uint32_t pool, 
 
 /* ---- life ---- */
 
+static const struct bt_device_calls calls = {pools, slices_of, bt_taint_rules_next, sharing, match, derive};
+
 struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot)
 {
 	struct bt_devices *d = bt_mem_zalloc(1, sizeof(*d));
@@ -1459,14 +1461,9 @@ struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const str
 	d->view.scratch = &d->scratch;
 	d->view.context = d;
 	d->view.features.release = bt_release_default();
-	d->view.pools = pools;
-	d->view.slices_of = slices_of;
-	d->view.match = match;
-	d->view.derive = derive;
-	d->view.sharing = sharing;
+	d->view.calls = &calls;
 	d->derived.names.intern = dictionary->intern;
 	d->derived.epoch = 1;
-	d->view.next_taint = bt_taint_rules_next;
 	return d;
 }
 

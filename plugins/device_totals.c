@@ -30,7 +30,7 @@ static enum bt_device_answer takes(const struct bt_device_store *store, const st
 
 	for (uint32_t i = 0; i < class_->selectors.n && answer == BT_DEVICE_YES; i++) {
 		if (class_->selectors.expressions[i]) {
-			answer = store->match(
+			answer = store->calls->match(
 				store->context, class_->selectors.expressions[i], driver, device, true, &why);
 			BT_INVARIANT(answer <= BT_DEVICE_FAILED);
 		}

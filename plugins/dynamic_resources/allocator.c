@@ -218,8 +218,8 @@ static enum allocator_found selectors_match(struct allocator_search *s, uint32_t
 			found = FAILED;
 			break;
 		}
-		enum bt_device_answer answer = s->store->match(s->store->context, selectors->expressions[i],
-			at->slice->driver, at->device, is_stable(s), &why);
+		enum bt_device_answer answer = s->store->calls->match(s->store->context,
+			selectors->expressions[i], at->slice->driver, at->device, is_stable(s), &why);
 
 		if (answer == BT_DEVICE_YES) {
 			continue;
@@ -636,7 +636,7 @@ static bool repels(const struct allocator_search *s, const struct allocator_plac
 		repelled = taint_repels(s, &device->taints[i], subrequest);
 	}
 	while (store->features.taint_rules && !repelled &&
-		(of_rule = store->next_taint(store->context, at->slice, device, &cursor))) {
+		(of_rule = store->calls->next_taint(store->context, at->slice, device, &cursor))) {
 		repelled = taint_repels(s, of_rule, subrequest);
 	}
 	return repelled;
@@ -811,8 +811,8 @@ static bool derive(struct allocator_search *s, uint32_t expression, uint32_t att
 	const struct allocator_place *at, const struct bt_attribute **out)
 {
 	struct bt_buf why = {0};
-	enum bt_device_answer answer =
-		s->store->derive(s->store->context, expression, at->slice->driver, at->device, out, &why);
+	enum bt_device_answer answer = s->store->calls->derive(
+		s->store->context, expression, at->slice->driver, at->device, out, &why);
 
 	if (answer != BT_DEVICE_YES) {
 		bool compiling = answer == BT_DEVICE_BAD_EXPRESSION;
@@ -1587,7 +1587,7 @@ enum bt_allocation_outcome bt_allocate(const struct bt_allocation_request *reque
 		.view = request->view,
 		.store = store,
 		.arena = store->scratch,
-		.pools = store->pools(store->context, request->node_ix),
+		.pools = store->calls->pools(store->context, request->node_ix),
 		.claims = bt_arena_zalloc(store->scratch, request->claim_n * sizeof(*s.claims)),
 		.picked = bt_arena_alloc(
 			store->scratch, (size_t)request->claim_n * RESULTS_MAX * sizeof(*s.picked), 8),

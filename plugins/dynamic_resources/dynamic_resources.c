@@ -238,7 +238,8 @@ static struct held hold(const struct bt_view *view, const struct bt_signature *s
 		.name = claim->name,
 		.uid = claim->uid,
 		.new = !claim->allocated,
-		.sharing = !claim->allocated && claim->pending ? store->sharing(store->context, ix) : NULL,
+		.sharing = !claim->allocated && claim->pending ? store->calls->sharing(store->context, ix)
+							       : NULL,
 		.releasable = is_only_for(claim, store->pod_uid),
 		.releasable_by_group = is_only_for(claim, group ? group->uid : BT_NAME_NONE),
 		.group_uid = group ? group->uid : BT_NAME_NONE};

@@ -60,7 +60,7 @@ static const struct bt_device_pools *copy_pools_of_nodes(const struct bt_view *v
 
 	for (uint32_t slot = 0; slot < slot_n; slot++) {
 		if (bt_bitmap_test(view->snapshot->live, slot)) {
-			pools[slot] = copy_pools(store->scratch, store->pools(store->context, slot));
+			pools[slot] = copy_pools(store->scratch, store->calls->pools(store->context, slot));
 		}
 	}
 	return pools;
@@ -116,7 +116,7 @@ static const struct bt_allocation *sharing_now(void *context, uint32_t claim_ix)
 {
 	const struct bt_device_inputs *inputs = context;
 
-	return inputs->now->sharing(inputs->now->context, claim_ix);
+	return inputs->now->calls->sharing(inputs->now->context, claim_ix);
 }
 
 static const struct bt_taint *kept_next_taint(void *context, const struct bt_resource_slice *slice,
@@ -138,7 +138,7 @@ static enum bt_device_answer match_now(void *context, uint32_t expression, uint3
 {
 	const struct bt_device_inputs *inputs = context;
 
-	return inputs->now->match(inputs->now->context, expression, driver, device, single, out_error);
+	return inputs->now->calls->match(inputs->now->context, expression, driver, device, single, out_error);
 }
 
 static enum bt_device_answer derive_now(void *context, uint32_t expression, uint32_t driver,
@@ -146,8 +146,12 @@ static enum bt_device_answer derive_now(void *context, uint32_t expression, uint
 {
 	const struct bt_device_inputs *inputs = context;
 
-	return inputs->now->derive(inputs->now->context, expression, driver, device, out_value, out_error);
+	return inputs->now->calls->derive(
+		inputs->now->context, expression, driver, device, out_value, out_error);
 }
+
+static const struct bt_device_calls kept_calls = {
+	kept_pools, kept_slices_of, kept_next_taint, sharing_now, match_now, derive_now};
 
 struct bt_device_store bt_device_inputs_store(struct bt_device_inputs *inputs)
 {
@@ -161,11 +165,6 @@ struct bt_device_store bt_device_inputs_store(struct bt_device_inputs *inputs)
 	store.claims = NULL;
 	store.claim_n = 0;
 	store.context = inputs;
-	store.pools = kept_pools;
-	store.slices_of = kept_slices_of;
-	store.sharing = sharing_now;
-	store.next_taint = kept_next_taint;
-	store.match = match_now;
-	store.derive = derive_now;
+	store.calls = &kept_calls;
 	return store;
 }

@@ -66,7 +66,7 @@ static const uint32_t *slices_of(
 		*out_n = store->slice_n;
 		return NULL;
 	}
-	return store->slices_of(store->context, result->driver, result->pool, out_n);
+	return store->calls->slices_of(store->context, result->driver, result->pool, out_n);
 }
 
 /* The device of an allocation. out_elsewhere: it exists, but the node cannot use it; returns NULL.

@@ -51,7 +51,7 @@ static const struct bt_allocation *sharing(struct fixture *f)
 {
 	const struct bt_device_store *store = f->cache->view.devices;
 
-	return store->sharing(store->context, (uint32_t)(claim_of(f, "c") - store->claims));
+	return store->calls->sharing(store->context, (uint32_t)(claim_of(f, "c") - store->claims));
 }
 
 static void pods_of_a_scope_share_what_a_claim_is_getting(void **state)

@@ -95,7 +95,8 @@ static uint32_t tainted(struct fixture *f, size_t device, char value)
 				at->name != fixture_name(f, name)) {
 				continue;
 			}
-			while ((taint = store->next_taint(store->context, &store->slices[i], at, &cursor))) {
+			while ((taint = store->calls->next_taint(
+					store->context, &store->slices[i], at, &cursor))) {
 				n += taint->value == fixture_name(f, text);
 			}
 			return n;

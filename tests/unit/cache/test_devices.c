@@ -609,18 +609,18 @@ static void slices_of_a_pool_are_live_ones_of_any_generation(void **state)
 	const struct bt_device_store *store = f->cache->view.devices;
 	uint32_t driver = fixture_name(f, "d"), p = fixture_name(f, "p"), n;
 
-	assert_null(store->slices_of(store->context, driver, p, &n));
+	assert_null(store->calls->slices_of(store->context, driver, p, &n));
 	assert_int_equal(n, 0);
 	device_slice(f, "s1", "name: p, generation: 1, resourceSliceCount: 1", "nodeName: n1");
 	device_slice(f, "s2", POOL("other"), "nodeName: n1");
 	device_slice(f, "s3", "name: p, generation: 2, resourceSliceCount: 1", "nodeName: n2");
-	const uint32_t *slices = store->slices_of(store->context, driver, p, &n);
+	const uint32_t *slices = store->calls->slices_of(store->context, driver, p, &n);
 	assert_int_equal(n, 2);
 	assert_int_equal(store->slices[slices[0]].name, fixture_name(f, "s1"));
 	assert_int_equal(store->slices[slices[1]].name, fixture_name(f, "s3"));
-	assert_null(store->slices_of(store->context, p, driver, &n));
+	assert_null(store->calls->slices_of(store->context, p, driver, &n));
 	cache_remove(f->cache, BT_KIND_RESOURCE_SLICE, bt_str(""), bt_str("s1"));
-	slices = store->slices_of(store->context, driver, p, &n);
+	slices = store->calls->slices_of(store->context, driver, p, &n);
 	assert_int_equal(n, 1);
 	assert_int_equal(store->slices[slices[0]].name, fixture_name(f, "s3"));
 }
@@ -787,7 +787,7 @@ static enum bt_device_answer evaluate_device(struct fixture *f, const char *expr
 {
 	const struct bt_device_store *store = f->cache->view.devices;
 	struct bt_buf why = {0};
-	enum bt_device_answer answer = store->match(store->context, fixture_name(f, expression),
+	enum bt_device_answer answer = store->calls->match(store->context, fixture_name(f, expression),
 		store->slices[0].driver, &store->slices[0].devices[0], single, &why);
 
 	if (answer == BT_DEVICE_FAILED) {
@@ -827,11 +827,11 @@ static void a_device_missing_from_slices_is_evaluated_as_before(void **state)
 	const struct bt_device_store *store = f->cache->view.devices;
 	const struct bt_device *device = &store->slices[0].devices[0];
 	uint32_t driver = store->slices[0].driver, no = fixture_name(f, "no");
-	assert_int_equal(store->match(store->context, no, driver, device, false, &why), BT_DEVICE_NO);
+	assert_int_equal(store->calls->match(store->context, no, driver, device, false, &why), BT_DEVICE_NO);
 	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: []");
-	assert_int_equal(store->match(store->context, no, driver, device, false, &why), BT_DEVICE_NO);
+	assert_int_equal(store->calls->match(store->context, no, driver, device, false, &why), BT_DEVICE_NO);
 	cache_remove(f->cache, BT_KIND_RESOURCE_SLICE, bt_str(""), bt_str("s1"));
-	assert_int_equal(store->match(store->context, no, driver, device, false, &why), BT_DEVICE_NO);
+	assert_int_equal(store->calls->match(store->context, no, driver, device, false, &why), BT_DEVICE_NO);
 	assert_int_equal(asked_n, 3);
 	bt_buf_fini(&why);
 }
@@ -869,7 +869,7 @@ static const char *derived_of(struct fixture *f, const char *expression, uint32_
 	const struct bt_device_store *store = f->cache->view.devices;
 	const struct bt_attribute *value;
 	struct bt_buf why = {0};
-	enum bt_device_answer answer = store->derive(store->context, fixture_name(f, expression),
+	enum bt_device_answer answer = store->calls->derive(store->context, fixture_name(f, expression),
 		store->slices[0].driver, &store->slices[0].devices[device_ix], &value, &why);
 
 	bt_buf_fini(&why);
@@ -1063,7 +1063,7 @@ static void expressions_end_with_their_claims_and_answers_stay_right(void **stat
 			i % 2 ? "?" : "", i);
 		device_claim(f, "c", spec, "");
 		uint32_t expression = claim_of(f, "c")->requests[0].exactly.selectors.expressions[0];
-		assert_int_equal(store->match(store->context, expression, store->slices[0].driver,
+		assert_int_equal(store->calls->match(store->context, expression, store->slices[0].driver,
 					 &store->slices[0].devices[0], false, &why),
 			i % 2 ? BT_DEVICE_FAILED : BT_DEVICE_YES);
 		bt_buf_fini(&why);
