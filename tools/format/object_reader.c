@@ -917,7 +917,7 @@ bool bt_object_decode(struct bt_decode *decode, struct bt_object *out)
 
 void bt_object_own(struct bt_object *object, struct bt_arena *arena)
 {
-	const struct bt_kind_schema *kind = bt_kind_schema(object->api_version, object->kind_name);
+	const struct bt_kind_schema *kind = bt_kind_schema_of(object->kind);
 
 	bt_schema_own(&kind->schema, arena, &object->meta);
 	object->api_version.ptr = bt_arena_copy(arena, object->api_version.ptr, object->api_version.len);

@@ -346,8 +346,10 @@ static void inputs_without_objects_are_named(void **state)
 		"or leave it out\n");
 }
 
-/* Reads one object from JSON, where strings are views of the text, copies it, and overwrites the text. */
-static struct bt_object read_and_own(const char *yaml, struct bt_arena *texts, struct bt_arena *arena)
+/* Reads one object from JSON, where strings are views of the text, copies it, and overwrites the text.
+ * nameless: as of an object made by hand, without apiVersion and kind. */
+static struct bt_object read_and_own(
+	const char *yaml, bool nameless, struct bt_arena *texts, struct bt_arena *arena)
 {
 	struct bt_yaml *converter = bt_yaml_create();
 	struct bt_str json;
@@ -361,6 +363,9 @@ static struct bt_object read_and_own(const char *yaml, struct bt_arena *texts, s
 		fail_msg("%s", problems.ptr);
 	}
 	struct bt_object owned = *object;
+	if (nameless) {
+		owned.api_version = owned.kind_name = (struct bt_str){"", 0};
+	}
 	bt_object_own(&owned, arena);
 	memset(text, '#', json.len);
 	bt_yaml_destroy(converter);
@@ -372,6 +377,21 @@ static void assert_is(struct bt_str got, const char *want)
 	if (!bt_str_is(got, want)) {
 		fail_msg("\"%.*s\" instead of \"%s\"", BT_STR_ARG(got), want);
 	}
+}
+
+static void an_owned_object_of_no_named_kind_needs_nothing_else(void **state)
+{
+	struct bt_arena arena = {0}, texts = {0};
+	struct bt_object pod = read_and_own(
+		"{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {l: v}}, spec: {nodeName: n}}", true,
+		&texts, &arena);
+
+	(void)state;
+	bt_arena_fini(&texts);
+	assert_is(pod.pod.meta.name, "p");
+	assert_is(pod.pod.meta.labels.items[0].value, "v");
+	assert_is(pod.pod.spec.node_name, "n");
+	bt_arena_fini(&arena);
 }
 
 static void an_owned_object_needs_nothing_else(void **state)
@@ -391,7 +411,7 @@ static void an_owned_object_needs_nothing_else(void **state)
 		"1, protocol: TCP}], resources: {requests: {cpu: 2}}}], volumes: [{name: v, "
 		"persistentVolumeClaim: {claimName: claim}}, {name: w, rbd: {image: im, pool: po, monitors: "
 		"[m1]}}], schedulingGates: [{name: gate}]}}",
-		&texts, &arena);
+		false, &texts, &arena);
 	assert_is(pod.api_version, "v1");
 	assert_is(pod.kind_name, "Pod");
 	assert_is(pod.meta.namespace_, "s");
@@ -415,7 +435,7 @@ static void an_owned_object_needs_nothing_else(void **state)
 			     "{name: po, generation: 1, resourceSliceCount: 1}, nodeName: node-1, devices: "
 			     "[{name: dev, attributes: "
 			     "{model: {string: x1}, size: {int: 3}}, capacity: {memory: {value: 4Gi}}}]}}",
-			&texts, &arena);
+			false, &texts, &arena);
 	const struct bt_device_object *device = &slice.resource_slice.devices[0];
 	assert_is(slice.resource_slice.pool, "po");
 	assert_is(device->name, "dev");
@@ -426,7 +446,7 @@ static void an_owned_object_needs_nothing_else(void **state)
 	struct bt_object group = read_and_own("{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, "
 					      "metadata: {name: g}, spec: {schedulingConstraints: "
 					      "{topology: [{key: rack}, {key: zone}]}}}",
-		&texts, &arena);
+		false, &texts, &arena);
 	assert_true(group.pod_group.has_constraints);
 	assert_is(group.pod_group.topology_keys.items[0], "rack");
 	bt_arena_fini(&texts);
@@ -530,6 +550,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_syntax_error_costs_one_document, setup, teardown),
 		cmocka_unit_test_setup_teardown(inputs_without_objects_are_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_owned_object_needs_nothing_else, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_owned_object_of_no_named_kind_needs_nothing_else, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_object_has_the_line_that_it_begins_on, setup, teardown),
 		cmocka_unit_test(times_are_read_to_the_nanosecond),
 	};
