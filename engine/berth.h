@@ -580,14 +580,15 @@ BERTH_API enum berth_status berth_feasible_nodes(
 /*
  * Places pending pods as one workload, in this order. Pods of a PodGroup (gate GenericWorkload) are placed as
  * in the group's cycle: of a gang at least minCount, counting its pods that are on nodes; in the best of its
- * placements, if it has topology constraints (TopologyAwareWorkloadScheduling). Other pods get nodes all
- * together, or none does. Of each, pod_namespace and name are read, and node is set: its node, or "".
+ * placements, if it has topology constraints (TopologyAwareWorkloadScheduling). So are pods of the PodGroups
+ * below a CompositePodGroup (gate CompositePodGroup): as many groups as its policies need. A nominated pod
+ * tries its node first. Other pods get nodes all together, or none does. Of each, pod_namespace and name are
+ * read, and node is set: its node, or "".
  * Returns : BERTH_OK, and in out_n (which may be NULL) the number of placed pods, 0: the workload does not
  *           fit, and nothing has changed; BERTH_NOT_FOUND when one of them is no pending pod, or their
- *           PodGroup does not exist; BERTH_INVALID when they are of several PodGroups; BERTH_UNSUPPORTED for
- *           groups of a CompositePodGroup, for groups with nominated pods, and in releases in which pods of
- *           groups wait one by one. A commit of the outermost transaction leaves pods of a PodGroup to the
- *           group's own cycle.
+ *           PodGroup, or one above it, does not exist; BERTH_INVALID when they are of several PodGroups that
+ *           no tree unites; BERTH_UNSUPPORTED in releases before 1.37, where pods of groups wait one by one.
+ *           A commit of the outermost transaction leaves pods of a PodGroup to the group's own cycle.
  * Owns    : node is the library's, valid until the next call with the handle; out_message, which may be NULL,
  *           is the caller's (berth_free): why it does not fit, or "".
  */

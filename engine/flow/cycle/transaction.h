@@ -115,12 +115,11 @@ enum bt_outcome bt_transaction_preempt(struct bt_engine *engine, uint32_t pod_ix
 
 /* Whether pods can be placed as one workload (bt_transaction_place_workload). */
 enum bt_workload_kind {
-	BT_WORKLOAD_PODS = 0, /* pods without a PodGroup, or whose PodGroups do not count */
-	BT_WORKLOAD_GROUP,    /* pods of one PodGroup */
-	BT_WORKLOAD_MIXED,    /* not of one PodGroup, or not of one profile */
-	BT_WORKLOAD_UNKNOWN,  /* the PodGroup has no object */
-	/* The PodGroup is part of a tree, does not wait as a unit (before 1.37), or a pod is nominated. */
-	BT_WORKLOAD_UNSUPPORTED
+	BT_WORKLOAD_PODS = 0,	/* pods without a PodGroup, or whose PodGroups do not count */
+	BT_WORKLOAD_GROUP,	/* pods of one PodGroup, or of one tree of groups */
+	BT_WORKLOAD_MIXED,	/* neither, or not of one profile */
+	BT_WORKLOAD_UNKNOWN,	/* the PodGroup, or one above it, has no object */
+	BT_WORKLOAD_UNSUPPORTED /* the PodGroup does not wait as a unit (before 1.37) */
 };
 
 /* Requires: n > 0; pods of the ledger, of profiles. */
@@ -164,7 +163,7 @@ enum bt_status bt_transaction_add_group(struct bt_engine *engine, const struct b
  * that order: all that it needs, or none; in placements if there are any.
  * Returns: BT_PLACED, where pods that the group does not need may have no node; BT_REFUSED or BT_FAILED, with
  *          the reason in out_text.
- * Requires: as bt_engine_try_group; no pod is nominated.
+ * Requires: as bt_engine_try_group.
  */
 enum bt_outcome bt_transaction_place_group(
 	struct bt_engine *engine, const uint32_t *pod_ixs, uint32_t n, struct bt_buf *out_text);

@@ -8,11 +8,13 @@
 #include "engine/flow/cycle/engine_int.h"
 #include "engine/flow/cycle/transaction_int.h"
 
-static const struct bt_pod_group *pod_group_of(const struct bt_engine *engine, uint32_t pod_ix)
+/* What the pod is decided with: its PodGroup, or the root of the group's tree; NULL: one is missing. */
+static const struct bt_pod_group *root_of(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_signature *signature = bt_transaction_pod(engine, pod_ix)->signature;
 
-	return bt_pod_groups_find(&engine->groups, signature->namespace_, signature->pod_group);
+	return bt_pod_groups_root(&engine->groups,
+		bt_pod_groups_find(&engine->groups, signature->namespace_, signature->pod_group));
 }
 
 enum bt_workload_kind bt_transaction_workload_kind(
@@ -20,12 +22,12 @@ enum bt_workload_kind bt_transaction_workload_kind(
 {
 	BT_REQUIRE(n > 0);
 	bool grouped = bt_engine_in_group(engine, pod_ixs[0]);
-	const struct bt_pod_group *group = grouped ? pod_group_of(engine, pod_ixs[0]) : NULL;
+	const struct bt_pod_group *group = grouped ? root_of(engine, pod_ixs[0]) : NULL;
 
 	for (uint32_t i = 1; i < n; i++) {
 		bool also = bt_engine_in_group(engine, pod_ixs[i]);
 
-		if (also != grouped || (also && pod_group_of(engine, pod_ixs[i]) != group) ||
+		if (also != grouped || (also && root_of(engine, pod_ixs[i]) != group) ||
 			(also && bt_engine_runtime_of(engine, pod_ixs[i]) !=
 					 bt_engine_runtime_of(engine, pod_ixs[0]))) {
 			return BT_WORKLOAD_MIXED;
@@ -37,14 +39,7 @@ enum bt_workload_kind bt_transaction_workload_kind(
 	if (!group || !group->known) {
 		return BT_WORKLOAD_UNKNOWN;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (bt_transaction_pod(engine, pod_ixs[i])->nominated_ix != BT_NO_NODE) {
-			return BT_WORKLOAD_UNSUPPORTED;
-		}
-	}
-	return bt_pod_groups_whole(&engine->groups) && group->parent == BT_NO_POD_GROUP
-		       ? BT_WORKLOAD_GROUP
-		       : BT_WORKLOAD_UNSUPPORTED;
+	return bt_pod_groups_whole(&engine->groups) ? BT_WORKLOAD_GROUP : BT_WORKLOAD_UNSUPPORTED;
 }
 
 /* Why a pod gets no node beside those that have one. */

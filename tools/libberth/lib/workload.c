@@ -233,15 +233,19 @@ static enum berth_status workload_fail(struct bt_lib *lib, enum bt_workload_kind
 	switch (kind) {
 	case BT_WORKLOAD_MIXED:
 		return bt_lib_fail(lib->handle, BERTH_INVALID,
-			"the pods are not of one PodGroup and one scheduler; pass the pods of one");
+			"the pods are not of one PodGroup, or one tree of groups, and one scheduler; pass "
+			"the pods "
+			"of one");
 	case BT_WORKLOAD_UNKNOWN:
 		return bt_lib_fail(lib->handle, BERTH_NOT_FOUND,
-			"the pods' PodGroup does not exist; apply it before the transaction");
+			"the pods' PodGroup, or a CompositePodGroup above it, does not exist; apply it "
+			"before the "
+			"transaction");
 	case BT_WORKLOAD_UNSUPPORTED:
 		return bt_lib_fail(lib->handle, BERTH_UNSUPPORTED,
-			"pods of this PodGroup are not placed by a call: it has a parent, one of them is "
-			"nominated, or pods of groups wait one by one in this release; berth_run decides "
-			"them");
+			"pods of PodGroups are not placed by a call in this release, where they wait one by "
+			"one; "
+			"berth_run decides them");
 	default:
 		return BERTH_OK;
 	}

@@ -229,6 +229,69 @@ static void a_group_with_a_constraint_gets_one_rack(void **state)
 	berth_destroy(berth);
 }
 
+#define TREE_GATES GATES ",CompositePodGroup=true"
+#define TREE(name, min)                                                                                      \
+	"{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {namespace: default, "  \
+	"name: " name "}, spec: {schedulingPolicy: {gang: {minGroupCount: " min "}}}}\n---\n"
+#define LEAF(name, min, tree) GANG(name, min, "parentCompositePodGroupName: " tree ", ")
+
+static void a_tree_of_groups_needs_as_many_groups_as_its_policy_says(void **state)
+{
+	struct berth *berth = begin(TREE_GATES,
+		NODE("n1", "4") TREE("job", "2") LEAF("driver", "1", "job") LEAF("workers", "2", "job") LEAF(
+			"lost", "1", "nowhere") MEMBER("d", "driver", "1") MEMBER("w1", "workers", "1")
+			MEMBER("w2", "workers", "1") MEMBER("w3", "workers", "2") MEMBER("x", "lost", "1"));
+	struct berth_pod_ref pods[] = {{.name = "d"}, {.name = "w1"}, {.name = "w2"}, {.name = "w3"}};
+	char *message;
+
+	(void)state;
+	assert_int_equal(
+		berth_schedule_workload(berth, (struct berth_pod_ref[]){{.name = "x"}}, 1, NULL, NULL),
+		BERTH_NOT_FOUND);
+	assert_int_equal(place(berth, pods, 2, &message), 0);
+	assert_true(strlen(message) > 0);
+	berth_free(message);
+	assert_string_equal(fitting(berth, "w3"), "n1 ");
+	assert_int_equal(place(berth, pods, 4, NULL), 3);
+	assert_string_equal(pods[0].node, "n1");
+	assert_string_equal(pods[3].node, "");
+	assert_string_equal(fitting(berth, "w3"), "");
+	assert_int_equal(berth_transaction_rollback(berth), BERTH_OK);
+	assert_string_equal(fitting(berth, "w3"), "n1 ");
+	assert_string_equal(decide(berth, "d")->pod.node, "n1");
+	assert_string_equal(decide(berth, "w1")->pod.node, "n1");
+	berth_destroy(berth);
+}
+
+#define NOMINATED(name, group, node)                                                                         \
+	"{apiVersion: v1, kind: Pod, metadata: {namespace: default, name: " name                             \
+	"}, spec: {priority: 5, schedulingGroup: {podGroupName: " group                                      \
+	"}, containers: [{name: main, resources: {requests: {cpu: '2'}}}]}, status: "                        \
+	"{nominatedNodeName: " node "}}\n---\n"
+
+static void nominated_pods_of_a_group_get_their_nodes_and_are_nominated_again(void **state)
+{
+	struct berth *berth = begin(GATES,
+		NODE("n1", "8") NODE("n2", "4") NODE("n3", "1") GANG("g", "2", "priority: 5, ") NOMINATED(
+			"a", "g", "n2") NOMINATED("b", "g", "n2") MEMBER("c", "g", "6") POD("small", "1"));
+	struct berth_pod_ref pods[] = {{.name = "a"}, {.name = "b"}};
+
+	(void)state;
+	/* Room is kept for both. */
+	assert_string_equal(fitting(berth, "small"), "n1 n3 ");
+	assert_int_equal(berth_transaction_begin(berth), BERTH_OK);
+	assert_int_equal(place(berth, pods, 1, NULL), 0);
+	assert_string_equal(fitting(berth, "small"), "n1 n3 ");
+	assert_int_equal(place(berth, pods, 2, NULL), 2);
+	assert_string_equal(pods[0].node, "n2");
+	assert_string_equal(pods[1].node, "n2");
+	assert_int_equal(berth_evict_pod(berth, NULL, "a"), BERTH_OK);
+	assert_string_equal(fitting(berth, "small"), "n1 n2 n3 ");
+	assert_int_equal(berth_transaction_rollback(berth), BERTH_OK);
+	assert_string_equal(fitting(berth, "small"), "n1 n3 ");
+	berth_destroy(berth);
+}
+
 static void copies_of_a_template_are_listed_with_their_nodes(void **state)
 {
 	struct berth *berth = begin(NULL, NODE("n1", "4") NODE("n2", "4") POD("a", "3"));
@@ -290,6 +353,8 @@ int main(void)
 		cmocka_unit_test(pods_without_a_group_get_nodes_together_or_not_at_all),
 		cmocka_unit_test(a_gang_needs_its_minimum),
 		cmocka_unit_test(a_group_with_a_constraint_gets_one_rack),
+		cmocka_unit_test(a_tree_of_groups_needs_as_many_groups_as_its_policy_says),
+		cmocka_unit_test(nominated_pods_of_a_group_get_their_nodes_and_are_nominated_again),
 		cmocka_unit_test(copies_of_a_template_are_listed_with_their_nodes),
 		cmocka_unit_test(objects_come_as_protobuf_too),
 	};
