@@ -515,6 +515,21 @@ enum bt_status bt_queue_take_any(struct bt_queue *queue, uint32_t pod_ix)
 	return take(queue, pod_ix, BT_WAIT_GATED);
 }
 
+enum bt_status bt_queue_take_alone(struct bt_queue *queue, uint32_t pod_ix)
+{
+	BT_OWNED_BY_THREAD(&queue->owner);
+	uint32_t ix = queue_find(queue, pod_ix);
+	enum bt_wait where = ix == BT_NO_SLOT ? BT_WAIT_NOWHERE : (enum bt_wait)queue->slots[ix].where;
+
+	BT_REQUIRE(where != BT_WAIT_PENDING);
+	if (where == BT_WAIT_NOWHERE || where == BT_WAIT_IN_FLIGHT || where == BT_WAIT_BINDING) {
+		return BT_NOT_FOUND;
+	}
+	bt_slot_leave(queue, ix);
+	bt_in_flight_begin(queue, ix);
+	return BT_OK;
+}
+
 void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 {
 	BT_OWNED_BY_THREAD(&queue->owner);

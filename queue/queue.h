@@ -242,6 +242,10 @@ enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix);
 /* The same, also for a gated pod: for replaying a scheduler that did not gate it. */
 enum bt_status bt_queue_take_any(struct bt_queue *queue, uint32_t pod_ix);
 
+/* The same, also for a pod whose PodGroup is unknown, and without the other pods of its PodGroup. Requires:
+ * the group is not in its cycle. */
+enum bt_status bt_queue_take_alone(struct bt_queue *queue, uint32_t pod_ix);
+
 /* The cycle of a pod in flight has ended and its binding begins: events are no longer kept for it.
  * Requires: it is in flight. */
 void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix);

@@ -110,6 +110,16 @@ enum bt_gate bt_gate_find(struct bt_str name, const struct bt_release *release)
 	return BT_GATE_N;
 }
 
+uint32_t bt_gate_since(struct bt_str name)
+{
+	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
+		if (bt_str_is(name, gates[gate].name)) {
+			return gates[gate].specs[0].since;
+		}
+	}
+	return 0;
+}
+
 const struct bt_gate_need *bt_gate_next_need(
 	const struct bt_release *release, const struct bt_gate_need *behind)
 {

@@ -44,6 +44,9 @@ const struct bt_gate_spec *bt_gate_spec(enum bt_gate gate, const struct bt_relea
 /* The gate of that name if the release or its emulating binary accepts it; otherwise BT_GATE_N. */
 enum bt_gate bt_gate_find(struct bt_str name, const struct bt_release *release);
 
+/* The minor version of the first entry of a gate of that name: since when there is one. 0: never. */
+uint32_t bt_gate_since(struct bt_str name);
+
 /* A gate that cannot be on while another one is off. */
 struct bt_gate_need {
 	enum bt_gate gate, needs;

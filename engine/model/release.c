@@ -130,7 +130,7 @@ const char *bt_rule_name(enum bt_rule rule)
 }
 
 struct bt_release bt_release_mix(const struct bt_release *release, const struct bt_release *other,
-	uint64_t other_rules, bool other_texts, bool other_plugins)
+	uint64_t other_rules, bool other_texts, uint64_t other_plugins)
 {
 	struct bt_release mix = *release;
 
@@ -155,7 +155,7 @@ uint32_t bt_release_floor(const struct bt_release *binary)
 struct bt_release bt_release_emulate(
 	const struct bt_release *binary, const struct bt_release *emulated, uint32_t compatible)
 {
-	struct bt_release emulation = bt_release_mix(emulated, binary, UINT64_MAX, true, true);
+	struct bt_release emulation = bt_release_mix(emulated, binary, UINT64_MAX, true, UINT64_MAX);
 	uint32_t floor = bt_release_floor(binary);
 
 	emulation.binary = binary;
@@ -255,14 +255,50 @@ bool bt_release_metric_change(
 	return false;
 }
 
+_Static_assert(DEFAULT_PLUGIN_N <= BT_RELEASE_PLUGINS, "bt_release.other_plugins has a bit for each row");
+
+/* The number of a row's plugin: its first row. */
+static uint32_t number_of_row(size_t row)
+{
+	uint32_t first = 0;
+
+	while (!bt_str_eq(default_plugins[first].name, default_plugins[row].name)) {
+		first++;
+	}
+	return first;
+}
+
+static bool has_row(const struct bt_release *release, size_t row)
+{
+	const struct bt_default_plugin *plugin = &default_plugins[row];
+
+	return holds(whose(release, release->other && release->other_plugins >> number_of_row(row) & 1),
+		plugin->first, plugin->last);
+}
+
 const struct bt_default_plugin *bt_release_next_plugin(
 	const struct bt_release *release, const struct bt_default_plugin *behind)
 {
-	const struct bt_default_plugin *plugin = behind ? behind + 1 : default_plugins;
+	size_t row = behind ? (size_t)(behind - default_plugins) + 1 : 0;
 
-	release = whose(release, release->other_plugins);
-	while (plugin < default_plugins + DEFAULT_PLUGIN_N && !holds(release, plugin->first, plugin->last)) {
-		plugin++;
+	while (row < DEFAULT_PLUGIN_N && !has_row(release, row)) {
+		row++;
 	}
-	return plugin < default_plugins + DEFAULT_PLUGIN_N ? plugin : NULL;
+	return row < DEFAULT_PLUGIN_N ? &default_plugins[row] : NULL;
+}
+
+bool bt_release_plugin_differs(const struct bt_release *a, const struct bt_release *b, uint32_t number)
+{
+	bool differs = false;
+
+	for (size_t row = number; row < DEFAULT_PLUGIN_N; row++) {
+		differs |= number_of_row(row) == number && has_row(a, row) != has_row(b, row);
+	}
+	return differs;
+}
+
+struct bt_str bt_release_plugin_name(uint32_t number)
+{
+	BT_REQUIRE(number < DEFAULT_PLUGIN_N);
+	return default_plugins[number].name;
 }

@@ -36,7 +36,8 @@ struct bt_release {
 	/* Of a mixture (bt_release_mix): the parts from the other release. NULL: not a mixture. */
 	const struct bt_release *other;
 	uint64_t other_rules; /* by enum bt_rule */
-	bool other_texts, other_plugins;
+	bool other_texts;
+	uint64_t other_plugins; /* by row of release.def's default plugins, the first one of a name */
 	uint32_t minor;		/* 36 */
 	const char *name;	/* "1.36" */
 	const char *before;	/* "1.35" */
@@ -236,10 +237,10 @@ bool bt_release_has(const struct bt_release *release, enum bt_rule rule);
 /* A rule's name as in release.def, for display. */
 const char *bt_rule_name(enum bt_rule rule);
 
-/* A copy of a release with some points of another: rules by their bits, texts, default plugins. Used to find
- * which difference changes a decision. */
+/* A copy of a release with some points of another: rules by their bits, texts, default plugins by the bits of
+ * their numbers (bt_release_plugin_differs). Used to find which difference changes a decision. */
 struct bt_release bt_release_mix(const struct bt_release *release, const struct bt_release *other,
-	uint64_t other_rules, bool other_texts, bool other_plugins);
+	uint64_t other_rules, bool other_texts, uint64_t other_plugins);
 
 /* The binary's release: the emulating one, or release itself. */
 const struct bt_release *bt_release_binary(const struct bt_release *release);
@@ -298,3 +299,12 @@ struct bt_default_plugin {
 /* The entry after one in the release's list, or the first for NULL. Returns: NULL at the end. */
 const struct bt_default_plugin *bt_release_next_plugin(
 	const struct bt_release *release, const struct bt_default_plugin *behind);
+
+/* Do the releases differ in the place, weight or gate of the default plugin of a number below
+ * BT_RELEASE_PLUGINS? */
+bool bt_release_plugin_differs(const struct bt_release *a, const struct bt_release *b, uint32_t number);
+
+/* Its name. Requires: two releases differ in it. */
+struct bt_str bt_release_plugin_name(uint32_t number);
+
+#define BT_RELEASE_PLUGINS 64

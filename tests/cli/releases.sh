@@ -10,6 +10,8 @@ samples=$here/../../tools/samples
 expect 2 "--kubernetes-version: '1.2' is not supported; use " "$berth" simulate --kubernetes-version 1.2 "$samples"
 expect 2 "--kubernetes-version: 'x' is not supported" "$berth" verdict --kubernetes-version x nothing
 expect 2 "unrecognized feature gate: GangScheduling" "$berth" simulate --kubernetes-version 1.37 --feature-gates GangScheduling=true "$samples"
+expect 2 "'1.38' is not supported; use 1.35, 1.36 or 1.37" "$berth" simulate --kubernetes-version 1.38 "$samples"
+expect 2 "SecurityProfileOCI; Kubernetes 1.38 brings it, and is not supported yet" "$berth" simulate --feature-gates SecurityProfileOCI=true "$samples"
 expect 2 "--from: '1.2' is not supported" "$berth" compare --from 1.2 "$samples"
 expect 2 "are the same release" "$berth" compare --from 1.37 --to 1.37 "$samples"
 expect 2 "exclude each other" "$berth" compare --journal x "$samples"
@@ -70,7 +72,6 @@ done <"$here/releases.tsv"
 
 # Flags and configuration that one release rejects.
 expect 1 "unrecognized feature gate: GangScheduling" "$berth" compare -q --feature-gates GenericWorkload=true,GangScheduling=true full.yaml
-expect 3 "leave the feature gate GenericWorkload out" "$berth" compare -q --feature-gates GenericWorkload=true "$here/gang.yaml"
 printf 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nno: 1\n' >bad.yaml
 expect 3 "bad.yaml" "$berth" compare -q --config bad.yaml full.yaml
 

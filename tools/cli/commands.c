@@ -1024,6 +1024,12 @@ static const struct bt_option compare_options[] = {
 	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
 	FEATURE_GATES_OPTION("Feature gates of both, as kube-scheduler takes them. Others have each "
 			     "release's own defaults."),
+	{.name = "to-feature-gates",
+		.type = BT_OPTION_TEXT,
+		.argument = "NAME=BOOL,...",
+		.repeated = true,
+		.help = "Feature gates of --to, in place of --feature-gates: for gates that only one release "
+			"knows, and to compare gates of one release."},
 	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
 	{.name = "all",
 		.help = "List every difference in the table, too, and the metrics and texts that change in "
@@ -1039,6 +1045,7 @@ static const struct bt_example compare_examples[] = {
 	{"berth compare cluster.yaml --from " BT_COMPARE_FROM " --to " BT_COMPARE_TO,
 		"What an upgrade changes for the pending pods."},
 	{"berth compare cluster.yaml --reschedule -o json", "For all pods, as JSON."},
+	{"berth compare gangs.yaml --feature-gates GenericWorkload=true", "For PodGroups."},
 	{"berth compare --journal run.journal --to " BT_COMPARE_TO, "For each decision of a journal."},
 	{0},
 };
@@ -1062,11 +1069,17 @@ static const struct bt_note compare_notes[] = {
 		"higher, does not differ. When a pod is tried is --from's; the queues of the two are not "
 		"compared."},
 	{"CAUSES", "The cause of a difference is found by deciding again under --to with one point turned "
-		   "back to --from: a rule, the texts of events, the list of default plugins, a feature "
+		   "back to --from: a rule, the texts of events, a default plugin, a feature "
 		   "gate. If none alone makes the difference go, each is turned on alone under --from. A "
 		   "difference that needs several of them names them, \"together\"."},
-	{"LIMITS", "Extenders are refused, as their answers are not known. Pods of PodGroups (gate "
-		   "GenericWorkload) are decided together and cannot be compared yet."},
+	{"PODGROUPS",
+		"With the gate GenericWorkload pods of a PodGroup are decided together. If --to decides a "
+		"group whose pods --from has decided in one cycle, it decides them in one cycle, too, "
+		"in the same order, each pod beside the nodes that it gives to those before; then what "
+		"--from has decided "
+		"for them is carried out. A pod that --to does not let into the cycle, as its PodGroup is "
+		"unknown, is \"gated\"."},
+	{"LIMITS", "Extenders are refused, as their answers are not known."},
 	{0},
 };
 

@@ -163,7 +163,13 @@ void bt_engine_place(struct bt_engine *engine, struct bt_decision *decision)
 		fail_placed(engine, decision, reserved);
 		return;
 	}
-	if (BT_UNLIKELY(bt_pod_groups_alone(&engine->groups)) && !bt_engine_permit(engine, decision)) {
+	if (BT_UNLIKELY(decision->permit_is_imposed)) {
+		if (decision->waits) {
+			bt_waiting_pods_add(&engine->waiting,
+				&(struct bt_waiting_pod){.pod_ix = pod_ix, .until_ns = INT64_MAX});
+			return;
+		}
+	} else if (BT_UNLIKELY(bt_pod_groups_alone(&engine->groups)) && !bt_engine_permit(engine, decision)) {
 		return;
 	}
 	bt_queue_done(engine->queue, pod_ix);

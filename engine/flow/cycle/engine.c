@@ -273,6 +273,22 @@ enum bt_status bt_engine_take_any(struct bt_engine *engine, uint32_t pod_ix)
 	return bt_queue_take_any(engine->queue, pod_ix);
 }
 
+enum bt_status bt_engine_take_alone(struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_queue_take_alone(engine->queue, pod_ix);
+}
+
+struct bt_turn bt_engine_turn(const struct bt_engine *engine)
+{
+	return (struct bt_turn){engine->counts.cycle_n, bt_node_list_mark(&engine->nodes)};
+}
+
+void bt_engine_set_turn(struct bt_engine *engine, struct bt_turn turn)
+{
+	engine->counts.cycle_n = turn.cycle_n;
+	bt_node_list_rewind(&engine->nodes, turn.sample);
+}
+
 /* Chooses a node, or fills in the refusal. */
 static void decide(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_decision *decision)
 {
@@ -480,9 +496,12 @@ static void cycle_engine_refuse(struct bt_engine *engine, struct bt_decision *de
 	bt_engine_run_post_filter(engine, decision);
 	release_claim(engine, decision);
 	/* A deleted pod needs no victims. */
-	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND &&
+	bool found = decision->outcome == BT_REFUSED &&
+		     (decision->preempt == BT_PREEMPT_FOUND || decision->by_group) &&
 		     !bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->detached &&
-		     bt_engine_preempting_begin(engine, decision);
+		     (decision->by_group && bt_engine_in_group(engine, decision->pod_ix)
+				     ? bt_engine_group_preempting_begin(engine, decision->pod_ix)
+				     : bt_engine_preempting_begin(engine, decision));
 
 	if (found && !bt_eviction_is_async(&engine->eviction)) {
 		bt_engine_carry_out(engine, decision, bt_engine_end_preempted);
@@ -543,7 +562,8 @@ static void impose_refusal(
 	decision->nominated_ix = imposed->nominated_ix;
 	decision->victims = imposed->victims;
 	decision->victim_n = imposed->victim_n;
-	if (imposed->preempt == BT_PREEMPT_FOUND) {
+	decision->by_group = imposed->by_group;
+	if (imposed->preempt == BT_PREEMPT_FOUND || imposed->by_group) {
 		struct bt_preemption preemption = {
 			.victims = imposed->victims, .victim_n = imposed->victim_n};
 
@@ -556,9 +576,11 @@ void bt_engine_impose(
 {
 	BT_REQUIRE(imposed->outcome == BT_PLACED || imposed->outcome == BT_REFUSED ||
 		   imposed->outcome == BT_FAILED);
-	BT_REQUIRE(!bt_post_filter_is_due(&engine->post));
-	bt_eviction_drop(&engine->eviction, engine->cache->ledger);
+	/* Its own result of PostFilter, and the victims listed by it, are dropped. */
+	bt_engine_post_filter_begin(engine);
 	decision->outcome = imposed->outcome;
+	decision->permit_is_imposed = imposed->permit;
+	decision->waits = imposed->waits;
 	if (imposed->outcome == BT_PLACED) {
 		impose_node(engine, decision, imposed);
 	} else {

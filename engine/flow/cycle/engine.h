@@ -187,6 +187,8 @@ struct bt_decision {
 	struct bt_claim_release release;     /* BT_REFUSED: PostFilter's action on a claim of the pod */
 	/* BT_PLACED: it waits at Permit, and no binder has it yet. */
 	bool waits;
+	bool waited;		/* the decision is the end of a wait at Permit */
+	bool permit_is_imposed; /* waits is another scheduler's result: Permit does not run */
 	/* BT_PLACED, with bt_engine_count_nodes: how many nodes were filtered, and how many of them fit;
 	 * otherwise 0 where columns have decided. */
 	uint32_t evaluated_n, feasible_n;
@@ -369,6 +371,20 @@ uint32_t bt_engine_pop(struct bt_engine *engine);
 enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix);
 enum bt_status bt_engine_take_any(struct bt_engine *engine, uint32_t pod_ix);
 
+/* The same, also for a pod whose PodGroup is unknown, and without the pods of its group: for carrying out
+ * another scheduler's decision (bt_engine_impose). */
+enum bt_status bt_engine_take_alone(struct bt_engine *engine, uint32_t pod_ix);
+
+/* State besides the cluster that decisions depend on: the number of the last cycle, and the start of the next
+ * sample. */
+struct bt_turn {
+	uint64_t cycle_n;
+	uint32_t sample;
+};
+
+struct bt_turn bt_engine_turn(const struct bt_engine *engine);
+void bt_engine_set_turn(struct bt_engine *engine, struct bt_turn turn);
+
 /*
  * Runs what is due by now: backoffs end at whole seconds, and waits of more than five minutes every 30 s from
  * start_ns on. Call whenever the clock has moved; a jump runs everything in between.
@@ -410,15 +426,27 @@ struct bt_imposed {
 	uint32_t nominated_ix;
 	struct bt_victim *victims; /* the caller keeps them until the next cycle */
 	uint32_t victim_n;
+	bool by_group; /* the victims are those of the pod's PodGroup, whatever preempt is */
+	bool permit;   /* Permit does not run for it: */
+	bool waits;    /* it waits there until bt_engine_end_imposed_wait */
 };
 
 /*
  * Makes bt_engine_end carry out another scheduler's decision instead of the engine's own. On a node that is
- * not feasible here the pod's claims get nothing. Context: after bt_engine_run_post_filter.
+ * not feasible here the pod's claims get nothing. PostFilter that has not run does not run any more. Context:
+ * after bt_engine_begin or bt_engine_run_post_filter.
  * Requires: the outcome is placed, refused or failed; the node exists.
  */
 void bt_engine_impose(
 	struct bt_engine *engine, struct bt_decision *decision, const struct bt_imposed *imposed);
+
+/* Ends the wait of a pod that waits because another scheduler's decision was imposed: it is bound, or queued
+ * again. */
+void bt_engine_end_imposed_wait(struct bt_engine *engine, uint32_t pod_ix, bool bound);
+bool bt_engine_has_imposed_wait(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* Does Permit let an assumed pod pass at present? */
+bool bt_engine_permits(struct bt_engine *engine, uint32_t pod_ix);
 
 /*
  * Runs PostFilter for a pod that bt_engine_begin has refused, unless it has run, and fills in the result of

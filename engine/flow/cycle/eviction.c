@@ -246,12 +246,15 @@ static bool waits(const struct bt_engine *engine, uint32_t pod_ix)
 	       bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE;
 }
 
-/* Clears the nominations of lower pods to the node. */
+/* Clears the nominations of lower pods to the node, if the pod is nominated. */
 static void take_nominations_back(struct bt_engine *engine, struct bt_decision *decision)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
 	int32_t priority = bt_ledger_pod(ledger, decision->pod_ix)->priority;
 
+	if (decision->nominated_ix == BT_NO_NODE) {
+		return;
+	}
 	for (uint32_t next, i = bt_ledger_first_nominated(ledger, decision->nominated_ix); i != BT_NO_POD;
 		i = next) {
 		next = bt_ledger_next(ledger, i);
@@ -311,7 +314,9 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
 {
 	int32_t priority = bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->priority;
 
-	return begin(engine, decision->pod_ix, !nominated_lower(engine, decision->nominated_ix, priority));
+	return begin(engine, decision->pod_ix,
+		decision->nominated_ix == BT_NO_NODE ||
+			!nominated_lower(engine, decision->nominated_ix, priority));
 }
 
 bool bt_engine_group_preempting_begin(struct bt_engine *engine, uint32_t pod_ix)

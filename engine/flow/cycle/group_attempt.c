@@ -52,6 +52,7 @@ static void take_members(struct bt_group_attempt *a, uint32_t popped)
 		}
 	}
 	bt_mem_free(pods);
+	bt_group_cycle_rank(cycle, a->watch);
 	a->to = (uint32_t)cycle->member_n;
 	cycle->node_n = 0;
 	if (a->group->composite) {
@@ -644,25 +645,25 @@ static struct bt_decision settled(const struct bt_group_attempt *a, uint32_t i)
 	return out;
 }
 
-static void set_aside(struct bt_group_attempt *a, uint32_t i)
-{
-	struct bt_group_member *member = &a->cycle->members[i];
-
-	member->out = settled(a, i);
-	bt_engine_set_aside(a->engine, &member->out);
-}
-
+/* Settles the members' results, and reports them to the queue unless the cycle is a trial. */
 static void submit(struct bt_group_attempt *a)
 {
 	struct bt_group_cycle *cycle = a->cycle;
 
 	for (uint32_t i = 0; i < cycle->member_n; i++) {
 		struct bt_group_member *member = &cycle->members[i];
+		bool set_aside = !member->assumed && member->decision.outcome != BT_SKIPPED;
 
-		if (member->assumed) {
+		if (set_aside) {
+			member->out = settled(a, i);
+		}
+		if (cycle->is_trial) {
+			continue;
+		}
+		if (set_aside) {
+			bt_engine_set_aside(a->engine, &member->out);
+		} else if (member->assumed) {
 			bt_queue_done(a->engine->queue, member->decision.pod_ix);
-		} else if (member->decision.outcome != BT_SKIPPED) {
-			set_aside(a, i);
 		}
 	}
 }
@@ -673,11 +674,9 @@ static void refuse_all(struct bt_group_attempt *a)
 
 	a->result = BT_ATTEMPT_FAILED;
 	for (uint32_t i = 0; i < cycle->member_n; i++) {
-		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
-			cycle->members[i].reason = BT_GROUP_TEXT;
-			set_aside(a, i);
-		}
+		cycle->members[i].reason = BT_GROUP_TEXT;
 	}
+	submit(a);
 }
 
 static enum bt_group_outcome outcome_of(const struct bt_group_attempt *a)
@@ -757,6 +756,10 @@ void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cy
 		decide_valid(&a);
 	}
 	cycle->outcome = outcome_of(&a);
+	if (cycle->is_trial) {
+		bt_group_cycle_judge(engine, watch, a.culprit);
+		a.result = BT_ATTEMPT_SUCCEEDED; /* its pods wait for nothing new */
+	}
 	bt_queue_end_group(engine->queue, a.number, a.result, engine->options.groups_by_events,
 		bt_scheduling_clock_now(&engine->clock));
 	*out_culprit = a.culprit;

@@ -92,6 +92,7 @@ static void pull_all(struct group_in_cycle *w, uint32_t popped)
 		}
 	}
 	qsort(cycle->members, cycle->member_n, sizeof(*cycle->members), by_order);
+	bt_group_cycle_rank(cycle, w->watch);
 	BT_INVARIANT(cycle->member_n > 0);
 }
 
@@ -546,10 +547,26 @@ static void carry_out(struct bt_engine *engine, struct bt_group_member *member)
 	}
 }
 
+static bool is_set_aside(const struct bt_group_member *member)
+{
+	return !member->assumed && member->decision.outcome != BT_SKIPPED;
+}
+
+/* Settles the results of all members that are not placed. */
+static void settle_members(struct group_in_cycle *w)
+{
+	struct bt_group_cycle *cycle = &w->engine->group_cycle;
+
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		if (is_set_aside(&cycle->members[i])) {
+			cycle->members[i].out = settled(w, &cycle->members[i], i == w->culprit);
+		}
+	}
+}
+
 static void set_aside(struct group_in_cycle *w, struct bt_group_member *member)
 {
 	struct bt_engine *engine = w->engine;
-	struct bt_decision out = settled(w, member, member == &engine->group_cycle.members[w->culprit]);
 
 	/* PreEnqueue gates the preemptor until it is carried out. */
 	member->leaves = member->preempts && preempting_begin(engine, member);
@@ -559,25 +576,30 @@ static void set_aside(struct group_in_cycle *w, struct bt_group_member *member)
 		bt_eviction_postpone(&engine->eviction);
 	}
 	if (!engine->options.groups_by_events) {
-		bt_queue_back_off(engine->queue, out.pod_ix);
+		bt_queue_back_off(engine->queue, member->out.pod_ix);
 	}
-	bt_engine_set_aside(engine, &out);
-	member->out = out;
+	bt_engine_set_aside(engine, &member->out);
 }
 
-/* Ends a member's cycle: preempts, and completes the decision for the caller. */
-static void end_member_cycle(struct bt_engine *engine, struct bt_group_member *member)
+/* Completes the decision of a member that is not placed, for the caller. */
+static void complete(struct bt_group_member *member)
 {
 	struct bt_decision *decision = &member->decision;
 
-	if (member->leaves && bt_eviction_is_async(&engine->eviction) && preempting_begin(engine, member)) {
-		carry_out(engine, member);
-	}
 	decision->outcome = member->out.outcome;
 	decision->node_ix = member->preempts ? decision->nominated_ix : BT_NO_NODE;
 	decision->nominated_ix = member->out.nominated_ix;
 	decision->preempt = member->out.preempt;
 	decision->unschedulable_plugins = member->out.unschedulable_plugins;
+}
+
+/* Ends a member's cycle: preempts, and completes the decision. */
+static void end_member_cycle(struct bt_engine *engine, struct bt_group_member *member)
+{
+	if (member->leaves && bt_eviction_is_async(&engine->eviction) && preempting_begin(engine, member)) {
+		carry_out(engine, member);
+	}
+	complete(member);
 }
 
 /* Permit runs again before binding, and activates the waiting members while there are too few. */
@@ -617,7 +639,7 @@ static void submit(struct group_in_cycle *w)
 				!engine->options.groups_by_events) {
 				activate_others(w);
 			}
-		} else if (member->decision.outcome != BT_SKIPPED) {
+		} else if (is_set_aside(member)) {
 			set_aside(w, member);
 		}
 	}
@@ -654,7 +676,10 @@ static void refuse_mixed(struct group_in_cycle *w)
 	w->verdict = BT_GROUP_ERROR;
 	for (size_t i = 0; i < cycle->member_n; i++) {
 		cycle->members[i].reason = BT_GROUP_MIXED;
-		set_aside(w, &cycle->members[i]);
+	}
+	settle_members(w);
+	if (!cycle->is_trial) {
+		submit(w);
 	}
 }
 
@@ -689,8 +714,11 @@ static void decide_uniform(struct group_in_cycle *w)
 	}
 
 	int64_t decided_ns = bt_group_cycle_clock(w->engine);
-	submit(w);
-	note_cycle(w, begin_ns, decided_ns);
+	settle_members(w);
+	if (!w->engine->group_cycle.is_trial) {
+		submit(w);
+		note_cycle(w, begin_ns, decided_ns);
+	}
 }
 
 /* Releases a popped pod that another scheduler has bound, that was deleted, or that has left its group. */
@@ -702,31 +730,9 @@ static BT_NOINLINE void release_popped(
 	*out = (struct bt_group_decision){.member_n = 0};
 }
 
-void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
-	struct bt_group_decision *out)
+/* The result of a cycle whose decisions are complete, with the members' victims. */
+static struct bt_group_decision decision_of(struct bt_group_cycle *cycle, uint32_t culprit)
 {
-	BT_REQUIRE(!engine->group_cycle.on);
-	if (bt_group_member_is_gone(engine, pod_ix)) {
-		release_popped(engine, pod_ix, out);
-		return;
-	}
-	const struct bt_group_cycle *cycle = &engine->group_cycle;
-	struct group_in_cycle w = {
-		.engine = engine, .cycle = bt_engine_cycle_of(engine, pod_ix), .watch = watch};
-
-	if (bt_pod_groups_whole(&engine->groups)) {
-		bt_engine_attempt_group(engine, &engine->group_cycle, pod_ix, watch, &w.culprit);
-	} else {
-		pull_all(&w, pod_ix);
-		if (is_uniform(&w)) {
-			decide_uniform(&w);
-		} else {
-			refuse_mixed(&w);
-		}
-		engine->group_cycle.outcome = w.verdict;
-	}
-	end_member_cycles(engine);
-	engine->group_cycle.on = false;
 	for (size_t i = 0; i < cycle->member_n; i++) {
 		struct bt_group_member *member = &cycle->members[i];
 
@@ -741,8 +747,73 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 				? cycle->cleared_nominations + member->cleared_nominations_from
 				: NULL;
 	}
-	*out = (struct bt_group_decision){
-		cycle->members, (uint32_t)cycle->member_n, w.culprit, cycle->outcome};
+	return (struct bt_group_decision){cycle->members, (uint32_t)cycle->member_n, culprit, cycle->outcome};
+}
+
+void bt_group_cycle_judge(struct bt_engine *engine, const struct bt_group_watch *watch, uint32_t culprit)
+{
+	struct bt_group_cycle *cycle = &engine->group_cycle;
+
+	BT_REQUIRE(cycle->on && cycle->is_trial);
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		if (is_set_aside(&cycle->members[i])) {
+			complete(&cycle->members[i]);
+		}
+	}
+	const struct bt_group_decision group = decision_of(cycle, culprit);
+	watch->judged(watch->context, engine, &group);
+	for (size_t i = cycle->member_n; i-- > 0;) {
+		if (cycle->members[i].assumed) {
+			bt_group_member_unreserve(engine, &cycle->members[i]);
+			bt_group_nominate_again(engine, cycle->members[i].decision.pod_ix);
+		}
+	}
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
+			bt_engine_set_aside(
+				engine, &(struct bt_decision){.pod_ix = cycle->members[i].decision.pod_ix,
+						.outcome = BT_REFUSED,
+						.node_ix = BT_NO_NODE,
+						.nominated_ix = BT_NO_NODE,
+						.preempt = BT_PREEMPT_INELIGIBLE});
+		}
+	}
+	cycle->member_n = 0;
+}
+
+void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
+	struct bt_group_decision *out)
+{
+	BT_REQUIRE(!engine->group_cycle.on);
+	if (bt_group_member_is_gone(engine, pod_ix)) {
+		release_popped(engine, pod_ix, out);
+		return;
+	}
+	struct group_in_cycle w = {
+		.engine = engine, .cycle = bt_engine_cycle_of(engine, pod_ix), .watch = watch};
+
+	engine->group_cycle.is_trial = watch && watch->judged;
+	if (bt_pod_groups_whole(&engine->groups)) {
+		bt_engine_attempt_group(engine, &engine->group_cycle, pod_ix, watch, &w.culprit);
+	} else {
+		pull_all(&w, pod_ix);
+		if (is_uniform(&w)) {
+			decide_uniform(&w);
+		} else {
+			refuse_mixed(&w);
+		}
+		engine->group_cycle.outcome = w.verdict;
+		if (engine->group_cycle.is_trial) {
+			bt_group_cycle_judge(engine, watch, w.culprit);
+		}
+	}
+	if (engine->group_cycle.is_trial) {
+		*out = (struct bt_group_decision){.member_n = 0};
+	} else {
+		end_member_cycles(engine);
+		*out = decision_of(&engine->group_cycle, w.culprit);
+	}
+	engine->group_cycle.on = false;
 }
 
 /* ---- texts ---- */

@@ -44,6 +44,7 @@ struct bt_group_member {
 	int32_t priority;
 	int64_t first_ns;
 	uint64_t order;
+	uint32_t rank;
 	bool post_filtered; /* PostFilter of a plugin that releases claims has run for it */
 	struct bt_claim_release group_release;
 	size_t victims_from, leaving_from, cleared_nominations_from;
@@ -80,8 +81,15 @@ struct bt_group_watch {
 	/* A trial, without the potential victims or in a placement, has chosen a node for a member. Returns
 	 * the node to take: this one, or another feasible one. NULL: this one. */
 	uint32_t (*tried)(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
+	/* The members are decided by rising rank, those of one rank in the group's own order. NULL: all in
+	 * that order. */
+	uint32_t (*rank)(void *context, uint32_t pod_ix);
 	void *context;
 	bool first_placement; /* of equally good placements the first one is chosen */
+	/* The group is decided, and nothing will be carried out but releases of claims: after the call its
+	 * pods wait as they did before, and the caller of the cycle gets no members. NULL: the decision is
+	 * carried out. */
+	void (*judged)(void *context, struct bt_engine *engine, const struct bt_group_decision *group);
 };
 
 /* The state of a group's cycle; zero-initialized. Private. */
@@ -89,6 +97,7 @@ struct bt_group_cycle {
 	struct bt_group_member *members;
 	size_t member_n, member_cap;
 	bool on;
+	bool is_trial;			       /* nothing will be carried out (bt_group_watch.judged) */
 	uint64_t number;		       /* how many there have been */
 	struct bt_group_preemption preemption; /* by the group as a whole */
 	bool preempts;			       /* it preempts, and its victims are to be deleted */
@@ -182,6 +191,9 @@ void bt_engine_group_summary(const struct bt_engine *engine, const struct bt_gro
 /* Adds a pod in flight to the members. */
 void bt_group_cycle_add(struct bt_group_cycle *cycle, const struct bt_engine *engine, uint32_t pod_ix);
 
+/* Sorts the members by the observer's rank, if it has one. */
+void bt_group_cycle_rank(struct bt_group_cycle *cycle, const struct bt_group_watch *watch);
+
 /* A member with a node is counted there; it is no longer counted. */
 void bt_group_member_reserve(struct bt_engine *engine, struct bt_group_member *member);
 void bt_group_member_unreserve(struct bt_engine *engine, struct bt_group_member *member);
@@ -250,6 +262,10 @@ void bt_group_cycle_preempt(struct bt_engine *engine, struct bt_group_cycle *cyc
  * would preempt; the missing fields are filled in. */
 enum bt_preempt_outcome bt_engine_group_post_filter(
 	struct bt_group_cycle *cycle, struct bt_group_preempt_request *request);
+
+/* Ends a cycle that is not carried out: passes the decision to the observer, then takes every member back.
+ * Requires: the members' results are settled (out). */
+void bt_group_cycle_judge(struct bt_engine *engine, const struct bt_group_watch *watch, uint32_t culprit);
 
 /* The whole cycle of a group that is queued as a unit. Source: scheduleOnePodGroup, v1.37.2. */
 void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,

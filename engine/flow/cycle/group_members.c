@@ -73,6 +73,23 @@ void bt_group_cycle_add(struct bt_group_cycle *cycle, const struct bt_engine *en
 	BT_INVARIANT(cycle->member_n <= cycle->member_cap);
 }
 
+void bt_group_cycle_rank(struct bt_group_cycle *cycle, const struct bt_group_watch *watch)
+{
+	if (!watch || !watch->rank) {
+		return;
+	}
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		struct bt_group_member member = cycle->members[i];
+		size_t at = i;
+
+		member.rank = watch->rank(watch->context, member.decision.pod_ix);
+		for (; at > 0 && cycle->members[at - 1].rank > member.rank; at--) {
+			cycle->members[at] = cycle->members[at - 1];
+		}
+		cycle->members[at] = member;
+	}
+}
+
 /* The member's nomination ended when it was assumed; bt_engine_set_aside sets the new one. */
 void bt_group_member_unreserve(struct bt_engine *engine, struct bt_group_member *member)
 {
@@ -277,6 +294,9 @@ void bt_group_cycle_preempt(struct bt_engine *engine, struct bt_group_cycle *cyc
 	BT_INVARIANT(member != NULL);
 	struct bt_decision *decision = &member->decision;
 	decision->by_group = true;
+	if (cycle->is_trial) {
+		return;
+	}
 	bt_eviction_list(&engine->eviction, engine->cache->ledger, &victims);
 	cycle->preempts = bt_engine_group_preempting_begin(engine, decision->pod_ix);
 	if (cycle->preempts && !bt_eviction_is_async(&engine->eviction)) {

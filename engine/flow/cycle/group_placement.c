@@ -302,23 +302,6 @@ static uint32_t best_of(const struct bt_placements *p, uint32_t start)
 
 /* ---- trials ---- */
 
-/* State besides the cluster that decisions depend on: numbers of cycles, and starts of samples. */
-struct group_placement_turn {
-	uint64_t cycle_n;
-	uint32_t mark;
-};
-
-static struct group_placement_turn turn_of(const struct bt_engine *engine)
-{
-	return (struct group_placement_turn){engine->counts.cycle_n, bt_node_list_mark(&engine->nodes)};
-}
-
-static void set_turn(struct bt_engine *engine, struct group_placement_turn turn)
-{
-	engine->counts.cycle_n = turn.cycle_n;
-	bt_node_list_rewind(&engine->nodes, turn.mark);
-}
-
 static uint16_t profile_of(const struct bt_placement_request *request)
 {
 	return bt_profile_runtimes_ix(&request->engine->runtimes, request->runtime);
@@ -359,13 +342,13 @@ static enum bt_placement_fit decide_measured(
 
 /* Tries all placements, until one fails. Records the state at the start of each. */
 static struct bt_placement_choice try_all(struct bt_placements *p, const struct bt_placement_request *request,
-	struct group_placement_turn *turns, uint32_t start, struct bt_buf *out_text)
+	struct bt_turn *turns, uint32_t start, struct bt_buf *out_text)
 {
 	struct bt_placement_choice choice = {.fit = BT_PLACEMENT_UNFIT};
 	uint32_t fit_n = 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		turns[i] = turn_of(request->engine);
+		turns[i] = bt_engine_turn(request->engine);
 		enum bt_placement_fit fit = decide_measured(p, request, i, true);
 
 		if (fit == BT_PLACEMENT_FAILS) {
@@ -414,16 +397,16 @@ struct bt_placement_choice bt_placements_try(
 		bt_node_list_restrict(&engine->nodes, before);
 		return choice;
 	}
-	struct group_placement_turn *turns = bt_mem_zalloc(p->n, sizeof(*turns));
+	struct bt_turn *turns = bt_mem_zalloc(p->n, sizeof(*turns));
 
 	reserve_scores(p, request);
 	choice = try_all(p, request, turns, start, out_text);
 	if (!request->trials && !choice.undecided) {
-		struct group_placement_turn end = turn_of(engine);
+		struct bt_turn end = bt_engine_turn(engine);
 
-		set_turn(engine, turns[choice.ix]);
+		bt_engine_set_turn(engine, turns[choice.ix]);
 		choice.fit = decide(p, request, choice.ix, false);
-		set_turn(engine, end);
+		bt_engine_set_turn(engine, end);
 	}
 	bt_mem_free(turns);
 	bt_node_list_restrict(&engine->nodes, before);

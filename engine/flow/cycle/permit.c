@@ -93,8 +93,11 @@ static void allow(struct bt_engine *engine, uint32_t pod_ix)
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 	const struct bt_queue_info info = bt_queue_info(engine->queue, pod_ix);
 	uint32_t nominated = pod->status_node;
-	struct bt_decision decision = {
-		.pod_ix = pod_ix, .outcome = BT_PLACED, .node_ix = pod->node_ix, .nominated_ix = BT_NO_NODE};
+	struct bt_decision decision = {.pod_ix = pod_ix,
+		.outcome = BT_PLACED,
+		.node_ix = pod->node_ix,
+		.nominated_ix = BT_NO_NODE,
+		.waited = true};
 
 	const struct bt_waiting_pod entry = bt_waiting_pods_take(&engine->waiting, pod_ix);
 	note_waited(engine, &entry, BT_CYCLE_METRIC_SUCCESS);
@@ -193,7 +196,32 @@ bool bt_engine_permit(struct bt_engine *engine, struct bt_decision *decision)
 	}
 }
 
+bool bt_engine_permits(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_hook *hook = NULL;
+
+	return !bt_pod_groups_alone(&engine->groups) || !bt_engine_is_member(engine, pod_ix) ||
+	       run_permit(engine, pod_ix, &hook, bt_waiting_pods_text(&engine->waiting)) == BT_PERMIT_OK;
+}
+
 /* ---- ends ---- */
+
+bool bt_engine_has_imposed_wait(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_waiting_pods_has(&engine->waiting, pod_ix);
+}
+
+void bt_engine_end_imposed_wait(struct bt_engine *engine, uint32_t pod_ix, bool bound)
+{
+	BT_REQUIRE(bt_waiting_pods_has(&engine->waiting, pod_ix));
+	bt_engine_before_change(engine, BT_CHANGE_OF_NODES);
+	if (bound) {
+		allow(engine, pod_ix);
+	} else {
+		bt_waiting_pods_take(&engine->waiting, pod_ix);
+		bt_engine_end_wait(engine, pod_ix, 0, false);
+	}
+}
 
 void bt_engine_reject(
 	struct bt_engine *engine, uint32_t pod_ix, const struct bt_hook *hook, struct bt_str why)
@@ -206,6 +234,7 @@ void bt_engine_reject(
 		.outcome = BT_REFUSED,
 		.node_ix = BT_NO_NODE,
 		.nominated_ix = BT_NO_NODE,
+		.waited = true,
 		.unschedulable_plugins = bt_plugin_set_of(number)};
 	struct bt_fit_error error = {.reason_n = 0};
 	const struct bt_permit_observer *observer = &engine->options.permit;

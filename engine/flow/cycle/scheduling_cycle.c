@@ -56,6 +56,10 @@ static void note_member(void *context, struct bt_engine *engine, struct bt_decis
 	struct bt_scheduling_cycle *cycle = context;
 
 	cycle_begins(cycle, decision->pod_ix);
+	if (cycle->choose && decision->outcome == BT_PLACED) {
+		bt_engine_take_node(
+			engine, decision, cycle->choose(cycle->context, decision->pod_ix, decision->node_ix));
+	}
 	cycle->notes = bt_mem_grow(cycle->notes, cycle->note_n, &cycle->note_cap, sizeof(*cycle->notes));
 	struct bt_scheduling_cycle_note *note = &cycle->notes[cycle->note_n++];
 
@@ -89,21 +93,57 @@ static struct bt_str scheduling_cycle_text_of(
 	return bt_str_sub(bt_buf_view(&cycle->group_text), note->from, note->from + note->len);
 }
 
+/* Why a member is not placed. */
+static void write_message(struct bt_scheduling_cycle *cycle, const struct bt_group_decision *group,
+	uint32_t i, struct bt_buf *message)
+{
+	const struct bt_decision *decision = &group->members[i].decision;
+
+	if (cycle->texts && decision->outcome != BT_PLACED) {
+		uint32_t culprit_ix = group->members[group->culprit].decision.pod_ix;
+
+		bt_engine_group_message(cycle->engine, group, i,
+			scheduling_cycle_text_of(cycle, note_of(cycle, decision->pod_ix)),
+			scheduling_cycle_text_of(cycle, note_of(cycle, culprit_ix)), message);
+	}
+}
+
 static void end_member(struct bt_scheduling_cycle *cycle, const struct bt_group_decision *group, uint32_t i)
 {
 	const struct bt_group_member *member = &group->members[i];
 	const struct bt_scheduling_cycle_note *note = note_of(cycle, member->decision.pod_ix);
 	struct bt_buf message = {0};
 
-	if (cycle->texts && member->decision.outcome != BT_PLACED) {
-		uint32_t culprit_ix = group->members[group->culprit].decision.pod_ix;
-
-		bt_engine_group_message(cycle->engine, group, i, scheduling_cycle_text_of(cycle, note),
-			scheduling_cycle_text_of(cycle, note_of(cycle, culprit_ix)), &message);
-	}
+	write_message(cycle, group, i, &message);
 	cycle->ended(
 		cycle->context, &member->decision, &note->info, member->nominated, bt_buf_view(&message));
 	bt_buf_fini(&message);
+}
+
+/* bt_group_watch.judged. */
+static void judge_group(void *context, struct bt_engine *engine, const struct bt_group_decision *group)
+{
+	struct bt_scheduling_cycle *cycle = context;
+	struct bt_buf message = {0};
+
+	(void)engine;
+	for (uint32_t i = 0; i < group->member_n; i++) {
+		struct bt_decision decision = group->members[i].decision;
+
+		bt_buf_clear(&message);
+		write_message(cycle, group, i, &message);
+		cycle->steer(cycle->context, &decision, bt_buf_view(&message));
+	}
+	bt_buf_fini(&message);
+}
+
+/* bt_group_watch.tried. */
+static uint32_t choose_tried(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct bt_scheduling_cycle *cycle = context;
+
+	(void)engine;
+	return cycle->choose(cycle->context, pod_ix, node_ix);
 }
 
 /* The same for the PodGroups of a tree. */
@@ -161,9 +201,21 @@ static void end_group(struct bt_scheduling_cycle *cycle, const struct bt_group_d
 	bt_buf_fini(&message);
 }
 
+/* bt_group_watch.rank. */
+static uint32_t rank_member(void *context, uint32_t pod_ix)
+{
+	const struct bt_scheduling_cycle *cycle = context;
+
+	return cycle->rank(cycle->context, pod_ix);
+}
+
 static void decide_group(struct bt_scheduling_cycle *cycle, uint32_t pod_ix)
 {
-	const struct bt_group_watch watch = {.decided = note_member, .context = cycle};
+	const struct bt_group_watch watch = {.decided = note_member,
+		.tried = cycle->choose ? choose_tried : NULL,
+		.rank = cycle->rank ? rank_member : NULL,
+		.context = cycle,
+		.judged = cycle->steer ? judge_group : NULL};
 	struct bt_group_decision group;
 
 	cycle->note_n = 0;

@@ -24,9 +24,15 @@ struct bt_scheduling_cycle {
 	/* A pod's cycle begins; may be NULL. */
 	void (*begins)(void *context, uint32_t pod_ix);
 	/* The engine has made a decision and not executed it: the callee may replace it by another
-	 * scheduler's (bt_engine_impose). message: as of ended. Not called for pods of a group. May be
-	 * NULL. */
+	 * scheduler's (bt_engine_impose). message: as of ended. A PodGroup's pods are passed one after the
+	 * other, when all are decided; then nothing is executed (bt_group_watch.judged), and ended is not
+	 * called: the caller carries out what it wants to. May be NULL. */
 	void (*steer)(void *context, struct bt_decision *decision, struct bt_str message);
+	/* A node was chosen for a PodGroup's pod. Returns that node, or another one of the best. May be
+	 * NULL. */
+	uint32_t (*choose)(void *context, uint32_t pod_ix, uint32_t node_ix);
+	/* The order of a PodGroup's pods, as bt_group_watch.rank; or NULL. */
+	uint32_t (*rank)(void *context, uint32_t pod_ix);
 	/*
 	 * The cycle has ended, and its decision is carried out. info: the pod's state in the queue, and
 	 * nominated its status.nominatedNodeName, both as before the cycle. message: empty when the pod is

@@ -64,7 +64,7 @@ void bt_waiting_pods_preempt(struct bt_waiting_pods *waiting, uint32_t pod_ix)
 
 void bt_waiting_pods_add(struct bt_waiting_pods *waiting, const struct bt_waiting_pod *pod)
 {
-	BT_REQUIRE(!waiting_of(waiting, pod->pod_ix) && pod->hook);
+	BT_REQUIRE(!waiting_of(waiting, pod->pod_ix));
 	waiting->items = bt_mem_grow(waiting->items, waiting->n, &waiting->cap, sizeof(*waiting->items));
 	waiting->items[waiting->n++] = *pod;
 }

@@ -15,7 +15,8 @@ struct bt_hook;
 
 struct bt_waiting_pod {
 	uint32_t pod_ix;
-	const struct bt_hook *hook; /* of the plugin that it waits for, in its profile */
+	const struct bt_hook *hook; /* of the plugin that it waits for, in its profile; NULL: the wait is
+				       imposed (bt_engine_impose), and never over by itself */
 	int64_t wait_ns, until_ns;
 	bool preempted; /* its wait ends when the preemption is over */
 };
@@ -49,7 +50,7 @@ static inline struct bt_buf *bt_waiting_pods_text(struct bt_waiting_pods *waitin
 
 bool bt_waiting_pods_has(const struct bt_waiting_pods *waiting, uint32_t pod_ix);
 
-/* Adds a pod that begins to wait. Requires: it does not wait yet; a hook. */
+/* Adds a pod that begins to wait. Requires: it does not wait yet. */
 void bt_waiting_pods_add(struct bt_waiting_pods *waiting, const struct bt_waiting_pod *pod);
 
 /* Removes a pod from the list. Requires: it waits. */

@@ -219,12 +219,24 @@ static void steer(void *context, struct bt_decision *decision, struct bt_str mes
 	bt_follow_steer(((struct bt_pipeline *)context)->replay, decision, message);
 }
 
+static uint32_t choose(void *context, uint32_t pod_ix, uint32_t node_ix)
+{
+	return bt_follow_choose(((struct bt_pipeline *)context)->replay, pod_ix, node_ix);
+}
+
+static uint32_t rank(void *context, uint32_t pod_ix)
+{
+	return bt_follow_rank(((struct bt_pipeline *)context)->replay, pod_ix);
+}
+
 void bt_pipeline_cycles_init(struct bt_pipeline *p)
 {
 	p->cycle = (struct bt_scheduling_cycle){.engine = p->engine,
 		.texts = p->options.messages && needs_messages(p),
 		.begins = p->options.sink.cycle_begins ? report_begin : NULL,
 		.steer = bt_replay_follows(p->replay) ? steer : NULL,
+		.choose = bt_replay_follows(p->replay) ? choose : NULL,
+		.rank = bt_replay_follows(p->replay) ? rank : NULL,
 		.ended = report,
 		.group_ended = p->options.sink.group_ended ? report_group : NULL,
 		.context = p};

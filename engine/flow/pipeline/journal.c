@@ -227,11 +227,13 @@ static void write_node(struct bt_engine *engine, uint32_t node_ix, struct bt_buf
 void bt_journal_write_decision(
 	struct bt_engine *engine, const struct bt_decision *decision, struct bt_buf *out_body)
 {
-	bt_varint_put((uint64_t)decision->outcome, out_body);
+	bt_varint_put((uint64_t)decision->outcome | (decision->waits ? BT_JOURNAL_WAITS : 0) |
+			      (decision->waited ? BT_JOURNAL_WAITED : 0),
+		out_body);
 	write_pod(engine, decision->pod_ix, out_body);
 	write_node(engine, decision->outcome == BT_PLACED ? decision->node_ix : BT_NO_NODE, out_body);
 	bt_varint_put(decision->unschedulable_plugins, out_body);
-	bt_varint_put((uint64_t)decision->preempt, out_body);
+	bt_varint_put((uint64_t)decision->preempt | (decision->by_group ? BT_JOURNAL_BY_GROUP : 0), out_body);
 	write_node(engine, decision->nominated_ix, out_body);
 	bt_varint_put(decision->victim_n, out_body);
 	for (uint32_t i = 0; i < decision->victim_n; i++) {
@@ -385,16 +387,19 @@ static bool read_decision_text(struct bt_str body, struct bt_buf *out)
 	uint64_t outcome, unschedulable_plugins, preempt;
 	struct bt_str node, nominated;
 
-	if (!bt_varint_get(&body, &outcome) || outcome > BT_SKIPPED || !read_pod_text(&body, out) ||
-		!bt_varint_get_text(&body, &node) || !bt_varint_get(&body, &unschedulable_plugins) ||
-		!bt_varint_get(&body, &preempt) || !bt_varint_get_text(&body, &nominated)) {
+	if (!bt_varint_get(&body, &outcome) || (outcome & BT_JOURNAL_OUTCOME) > BT_SKIPPED ||
+		!read_pod_text(&body, out) || !bt_varint_get_text(&body, &node) ||
+		!bt_varint_get(&body, &unschedulable_plugins) || !bt_varint_get(&body, &preempt) ||
+		!bt_varint_get_text(&body, &nominated)) {
 		return false;
 	}
-	bt_buf_text(out, words[outcome]);
+	bt_buf_text(out, outcome & BT_JOURNAL_WAITED ? " after a wait" : "");
+	bt_buf_text(out, words[outcome & BT_JOURNAL_OUTCOME]);
 	bt_buf_str(out, node);
-	if (outcome == BT_REFUSED) {
-		bt_buf_printf(
-			out, " by plugins %" PRIx64 ", preemption %" PRIu64, unschedulable_plugins, preempt);
+	bt_buf_text(out, outcome & BT_JOURNAL_WAITS ? ", where it waits" : "");
+	if ((outcome & BT_JOURNAL_OUTCOME) == BT_REFUSED) {
+		bt_buf_printf(out, " by plugins %" PRIx64 ", preemption %" PRIu64 "%s", unschedulable_plugins,
+			preempt & ~BT_JOURNAL_BY_GROUP, preempt & BT_JOURNAL_BY_GROUP ? " by the group" : "");
 	}
 	if (nominated.len) {
 		bt_buf_printf(out, ", nominated to %.*s", BT_STR_ARG(nominated));

@@ -55,6 +55,13 @@ enum bt_journal_kind {
 	BT_JOURNAL_EXTENDER	 /* an extender's response that a decision depends on */
 };
 
+/* In a decision's record. Beside preempt: the victims are the PodGroup's (bt_decision.by_group). Beside the
+ * outcome: a wait at Permit begins, or has ended. */
+#define BT_JOURNAL_BY_GROUP UINT64_C(8)
+#define BT_JOURNAL_OUTCOME  UINT64_C(7)
+#define BT_JOURNAL_WAITS    UINT64_C(8)
+#define BT_JOURNAL_WAITED   UINT64_C(16)
+
 /* What the engine does when the clock is read. */
 enum bt_journal_time { BT_TIME_SET = 0, BT_TIME_TICK = 1, BT_TIME_START = 2 };
 
@@ -159,7 +166,8 @@ struct bt_judgment {
 	struct bt_str node;	 /* BT_PLACED: the journal's if it is among the best, else the chosen one */
 	struct bt_str nominated; /* BT_REFUSED: the nominated node, or empty */
 	struct bt_str victims;	 /* "ns/a, ns/b", in eviction order; or empty */
-	struct bt_str message;	 /* of a refusal */
+	struct bt_str message;	 /* of a refusal; BT_GATED: why the pod does not take part in its group */
+	uint64_t cycle_n;	 /* number of the cycle before this decision's */
 	bool agrees;		 /* the journal's decision could be this one; messages are not compared */
 };
 
@@ -168,6 +176,9 @@ struct bt_judgment {
  * journal's scheduler saw. */
 struct bt_follow {
 	void (*judged)(void *context, const struct bt_judgment *judgment);
+	/* The cycle_n that a decision had in another pass, so that ties are broken alike. NULL: cycles are
+	 * counted. */
+	uint64_t (*cycle_n)(void *context, uint64_t number);
 	void *context;
 };
 

@@ -323,6 +323,12 @@ bool bt_replay_follows(const struct bt_journal_player *replay);
 /* Reports the replay's decision about a pod, and replaces it by the journal's. */
 void bt_follow_steer(struct bt_journal_player *replay, struct bt_decision *decision, struct bt_str message);
 
+/* The node of a PodGroup's pod: the journal's if it is among the best, else the chosen one. */
+uint32_t bt_follow_choose(struct bt_journal_player *replay, uint32_t pod_ix, uint32_t node_ix);
+
+/* Its place in the order in which the journal's scheduler has decided the pods of the group. */
+uint32_t bt_follow_rank(struct bt_journal_player *replay, uint32_t pod_ix);
+
 /* ---- decide.c ---- */
 
 void bt_pipeline_cycles_init(struct bt_pipeline *p);

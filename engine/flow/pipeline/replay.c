@@ -175,7 +175,8 @@ static enum bt_status compare(struct bt_journal_player *r, const struct bt_journ
 	}
 	r->compared_n++;
 	r->result->decision_n++;
-	r->result->placed_n += record->body.ptr[0] == BT_PLACED;
+	/* A pod that waits counts when its wait is over. */
+	r->result->placed_n += ((uint8_t)record->body.ptr[0] & ~BT_JOURNAL_WAITED) == BT_PLACED;
 	return BT_OK;
 }
 
@@ -297,6 +298,7 @@ static enum bt_status play_all(struct bt_journal_player *r, struct bt_journal_re
 	struct bt_journal_record record;
 	enum bt_status status = BT_OK;
 
+	r->reader = reader;
 	while (status == BT_OK && !r->result->ended) {
 		r->result->offset = reader->offset;
 		status = bt_journal_next(reader, &record, &r->error);

@@ -100,7 +100,7 @@ static bool is_good(const struct run_command *run, const struct bt_release *bina
 	struct bt_config config;
 
 	if (!bt_run_versions_apply(&run->flags->versions, binary, &release, out_error) ||
-		!bt_configuration_try_gates(run->invocation, &release, &gates, out_error)) {
+		!bt_configuration_try_gates(run->invocation, "feature-gates", &release, &gates, out_error)) {
 		return false;
 	}
 	int status = bt_configuration_decode(run->invocation, &gates, &run->text, &config, out_error);

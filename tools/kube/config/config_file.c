@@ -3,6 +3,8 @@
  */
 #include "tools/kube/config/config_file.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -40,6 +42,17 @@ static const char *gate_name(const void *context, size_t ix)
 	return NULL;
 }
 
+/* A gate of a later release, perhaps of one that is only announced. */
+static void report_later_gate(uint32_t since, struct bt_buf *error)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "1.%" PRIu32, since);
+	bt_buf_printf(error, "; Kubernetes %s brings it", name);
+	bt_buf_text(
+		error, bt_release_find(bt_str(name)) ? "" : ", and is not supported yet: leave the gate out");
+}
+
 /* Suggests the nearest of hundreds of gates. */
 static int report_gates(
 	const struct bt_invocation *invocation, const struct bt_release *release, struct bt_buf *error)
@@ -47,11 +60,17 @@ static int report_gates(
 	static const char unknown[] = "unrecognized feature gate: ";
 
 	if (bt_str_starts(bt_buf_view(error), unknown)) {
-		const char *near = bt_name_suggest(error->ptr + strlen(unknown), gate_name, release);
+		const char *name = error->ptr + strlen(unknown);
+		const char *near = bt_name_suggest(name, gate_name, release);
+		uint32_t since = bt_gate_since(bt_str(name));
 
-		bt_buf_printf(error,
-			near ? "; did you mean %s?" : "; kube-scheduler v%s has none of that name",
-			near ? near : release->name);
+		if (since > release->minor) {
+			report_later_gate(since, error);
+		} else {
+			bt_buf_printf(error,
+				near ? "; did you mean %s?" : "; kube-scheduler v%s has none of that name",
+				near ? near : release->name);
+		}
 	}
 	return bt_invocation_wrong(invocation->command, "--feature-gates: %s", error->ptr);
 }
@@ -78,15 +97,15 @@ int bt_configuration_release_of(
 	return status;
 }
 
-bool bt_configuration_try_gates(const struct bt_invocation *invocation, const struct bt_release *release,
-	struct bt_gates *out_gates, struct bt_buf *out_error)
+bool bt_configuration_try_gates(const struct bt_invocation *invocation, const char *option,
+	const struct bt_release *release, struct bt_gates *out_gates, struct bt_buf *out_error)
 {
 	struct bt_buf list = {0};
 	bool good = true;
 	const char *text;
 
 	bt_gates_init(out_gates, release);
-	for (size_t i = 0; good && (text = bt_invocation_item(invocation, "feature-gates", i)); i++) {
+	for (size_t i = 0; good && (text = bt_invocation_item(invocation, option, i)); i++) {
 		drop_component(text, &list);
 		good = !list.len || bt_gates_parse(out_gates, bt_buf_view(&list), out_error) == BT_OK;
 	}
@@ -100,7 +119,7 @@ int bt_configuration_gates_of(
 	struct bt_buf error = {0};
 	int status = BT_EXIT_OK;
 
-	if (!bt_configuration_try_gates(invocation, release, out_gates, &error)) {
+	if (!bt_configuration_try_gates(invocation, "feature-gates", release, out_gates, &error)) {
 		status = report_gates(invocation, release, &error);
 	}
 	bt_buf_fini(&error);

@@ -15,9 +15,10 @@ int bt_configuration_release(const struct bt_invocation *invocation, const struc
 int bt_configuration_release_of(
 	const struct bt_invocation *invocation, const char *option, const struct bt_release **out_release);
 
-/* The release's gates as --feature-gates sets them. Returns: false with upstream's text in out_error. */
-bool bt_configuration_try_gates(const struct bt_invocation *invocation, const struct bt_release *release,
-	struct bt_gates *out_gates, struct bt_buf *out_error);
+/* The release's gates as the option of that name (feature-gates) sets them. Returns: false with upstream's
+ * text in out_error. */
+bool bt_configuration_try_gates(const struct bt_invocation *invocation, const char *option,
+	const struct bt_release *release, struct bt_gates *out_gates, struct bt_buf *out_error);
 
 /* The release's gates as --feature-gates sets them; the release is the one of --kubernetes-version, or the
  * caller's. Returns: enum bt_exit. */

@@ -20,6 +20,7 @@ struct pass {
 	size_t at;
 	uint32_t cause; /* that is tried, or BT_NO_CAUSE: several are */
 	bool turned_on, hit;
+	bool counts; /* it counts its cycles; others repeat their numbers */
 	struct bt_buf text;
 };
 
@@ -28,9 +29,11 @@ static uint64_t mix(uint64_t hash, struct bt_str text)
 	return bt_hash_u64(hash ^ bt_hash_bytes(text.ptr, text.len));
 }
 
+/* A gated pod gets no node, as a refused one; their messages differ. */
 static struct bt_verdict_key key_of(const struct bt_judgment *j)
 {
-	uint64_t choice = mix(mix(mix((uint64_t)j->outcome + 1, j->node), j->nominated), j->victims);
+	enum bt_outcome outcome = j->outcome == BT_GATED ? BT_REFUSED : j->outcome;
+	uint64_t choice = mix(mix(mix((uint64_t)outcome + 1, j->node), j->nominated), j->victims);
 
 	/* Two failures are the same only if they are of the same error. */
 	choice = j->outcome == BT_FAILED ? mix(choice, j->message) : choice;
@@ -44,6 +47,20 @@ static void take_judgment(void *context, const struct bt_judgment *judgment)
 	pass->judged(pass, judgment, key_of(judgment));
 }
 
+struct bt_difference_record {
+	struct bt_verdict_key key;
+	uint64_t cycle_n;
+	uint32_t outcome;
+};
+
+/* bt_follow.cycle_n. */
+static uint64_t cycle_n_of(void *context, uint64_t number)
+{
+	const struct pass *pass = context;
+
+	return pass->c->records[number - 1].cycle_n;
+}
+
 /* Follows the journal with the gates and their release. */
 static enum bt_status follow(
 	struct pass *pass, const struct bt_gates *gates, struct bt_str bytes, struct bt_buf *out_error)
@@ -53,8 +70,11 @@ static enum bt_status follow(
 	enum bt_status status = BT_INVALID;
 
 	if (pass->c->make_config(pass->c->context, gates, &config, out_error)) {
-		const struct bt_replay_options options = {
-			.follow = {take_judgment, pass}, .config = &config, .codec = pass->c->codec};
+		const struct bt_replay_options options = {.follow = {.judged = take_judgment,
+								  .cycle_n = pass->counts ? NULL : cycle_n_of,
+								  .context = pass},
+			.config = &config,
+			.codec = pass->c->codec};
 
 		status = bt_journal_replay(bytes, &options, &result, out_error);
 		pass->c->decision_n = result.decision_n;
@@ -66,11 +86,6 @@ static enum bt_status follow(
 
 /* ---- differences ---- */
 
-struct bt_difference_record {
-	struct bt_verdict_key key;
-	uint32_t outcome;
-};
-
 static void keep_key(struct pass *pass, const struct bt_judgment *judgment, struct bt_verdict_key key)
 {
 	struct bt_comparison *c = pass->c;
@@ -78,7 +93,7 @@ static void keep_key(struct pass *pass, const struct bt_judgment *judgment, stru
 
 	c->records = bt_mem_grow(c->records, ix, &c->record_cap, sizeof(*c->records));
 	c->foreign_n += !judgment->agrees;
-	c->records[ix] = (struct bt_difference_record){key, (uint32_t)judgment->outcome};
+	c->records[ix] = (struct bt_difference_record){key, judgment->cycle_n, (uint32_t)judgment->outcome};
 }
 
 static struct bt_str keep_text(struct bt_comparison *c, struct bt_str text)
@@ -252,8 +267,10 @@ static void list_causes(struct bt_comparison *c)
 			add_cause(c, BT_CAUSE_RULE, rule);
 		}
 	}
-	if (from != to) {
-		add_cause(c, BT_CAUSE_PLUGINS, 0);
+	for (uint32_t number = 0; number < BT_RELEASE_PLUGINS; number++) {
+		if (bt_release_plugin_differs(from, to, number)) {
+			add_cause(c, BT_CAUSE_PLUGIN, number);
+		}
 	}
 	c->gates_at = c->cause_n;
 	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
@@ -274,15 +291,15 @@ static bool turn(struct bt_comparison *c, bool on, size_t first, size_t last, st
 		.turned_on = on,
 		.cause = last - first == 1 ? (uint32_t)first : BT_NO_CAUSE};
 	struct bt_gates gates = *base;
-	uint64_t rules = 0;
-	bool texts = false, plugins = false;
+	uint64_t rules = 0, plugins = 0;
+	bool texts = false;
 
 	for (size_t i = first; i < last; i++) {
 		const struct bt_cause *cause = &c->causes[i];
 
 		rules |= cause->kind == BT_CAUSE_RULE ? UINT64_C(1) << cause->number : 0;
 		texts |= cause->kind == BT_CAUSE_TEXTS;
-		plugins |= cause->kind == BT_CAUSE_PLUGINS;
+		plugins |= cause->kind == BT_CAUSE_PLUGIN ? UINT64_C(1) << cause->number : 0;
 		if (cause->kind == BT_CAUSE_GATE) {
 			gates.on[cause->number] = other->on[cause->number];
 		}
@@ -349,8 +366,8 @@ static void count_causes(struct bt_comparison *c)
 
 enum bt_status bt_compare_journal(struct bt_comparison *c, struct bt_str bytes, struct bt_buf *out_error)
 {
-	struct pass older = {.c = c, .judged = keep_key}, newer = {.c = c, .judged = keep_difference},
-		    again = {.c = c, .judged = describe_from};
+	struct pass older = {.c = c, .judged = keep_key, .counts = true},
+		    newer = {.c = c, .judged = keep_difference}, again = {.c = c, .judged = describe_from};
 
 	list_causes(c);
 	c->status = follow(&older, &c->from, bytes, out_error);
@@ -373,8 +390,8 @@ void bt_cause_name(const struct bt_cause *cause, struct bt_buf *out)
 	case BT_CAUSE_TEXTS:
 		bt_buf_text(out, "texts of events");
 		return;
-	case BT_CAUSE_PLUGINS:
-		bt_buf_text(out, "default plugins");
+	case BT_CAUSE_PLUGIN:
+		bt_buf_printf(out, "default plugin %.*s", BT_STR_ARG(bt_release_plugin_name(cause->number)));
 		return;
 	case BT_CAUSE_GATE:
 		bt_buf_printf(out, "feature gate %s", bt_gate_name((enum bt_gate)cause->number));

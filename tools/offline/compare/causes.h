@@ -44,12 +44,12 @@ struct bt_difference {
 
 #define BT_NO_CAUSE UINT32_MAX
 
-enum bt_cause_kind { BT_CAUSE_RULE = 0, BT_CAUSE_TEXTS, BT_CAUSE_PLUGINS, BT_CAUSE_GATE };
+enum bt_cause_kind { BT_CAUSE_RULE = 0, BT_CAUSE_TEXTS, BT_CAUSE_PLUGIN, BT_CAUSE_GATE };
 
 /* A difference between the releases. */
 struct bt_cause {
 	enum bt_cause_kind kind;
-	uint32_t number;		/* enum bt_rule, or enum bt_gate */
+	uint32_t number; /* enum bt_rule, enum bt_gate, or of a default plugin (bt_release_plugin_name) */
 	uint64_t decision_n, message_n; /* number of changes by it; of these, changes of the text only */
 };
 

@@ -150,7 +150,10 @@ static bool is_accepted(struct comparing *c)
 	struct bt_config config;
 	struct bt_buf *error = &c->refused;
 
-	if (!bt_configuration_try_gates(c->invocation, to, &c->comparison.to, error)) {
+	const char *gates =
+		bt_invocation_has(c->invocation, "to-feature-gates") ? "to-feature-gates" : "feature-gates";
+
+	if (!bt_configuration_try_gates(c->invocation, gates, to, &c->comparison.to, error)) {
 		return false;
 	}
 	bool good = make_config(c, &c->comparison.to, &config, error);
@@ -404,8 +407,10 @@ static int begin(struct comparing *c)
 	if (!status) {
 		status = bt_configuration_release_of(c->invocation, "to", &to);
 	}
-	if (!status && from == to) {
-		status = bt_invocation_wrong(c->invocation->command, "--from and --to are the same release");
+	if (!status && from == to && !bt_invocation_has(c->invocation, "to-feature-gates")) {
+		status = bt_invocation_wrong(c->invocation->command,
+			"--from and --to are the same release; give --to-feature-gates to compare feature "
+			"gates");
 	}
 	if (!status) {
 		status = bt_configuration_gates_of(c->invocation, from, &c->comparison.from);

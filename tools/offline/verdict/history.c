@@ -425,7 +425,8 @@ static bool is_skipped(const struct bt_group_decision *group)
 
 static void end_group(struct player *p)
 {
-	const struct bt_group_watch watch = {note_member, pick_tried, p, true};
+	const struct bt_group_watch watch = {
+		.decided = note_member, .tried = pick_tried, .context = p, .first_placement = true};
 	struct bt_group_decision group;
 
 	p->cycle.note_n = 0;

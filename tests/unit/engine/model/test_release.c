@@ -111,7 +111,7 @@ static void a_mixture_takes_the_points_that_are_named_from_the_other_release(voi
 
 	(void)state;
 	for (unsigned rule = 0; rule < BT_RULE_N; rule++) {
-		struct bt_release mix = bt_release_mix(newer, older, UINT64_C(1) << rule, false, false);
+		struct bt_release mix = bt_release_mix(newer, older, UINT64_C(1) << rule, false, 0);
 
 		for (unsigned other = 0; other < BT_RULE_N; other++) {
 			assert_int_equal(bt_release_has(&mix, (enum bt_rule)other),
@@ -119,13 +119,42 @@ static void a_mixture_takes_the_points_that_are_named_from_the_other_release(voi
 		}
 		assert_true(strlen(bt_rule_name((enum bt_rule)rule)) > 0);
 	}
-	struct bt_release texts = bt_release_mix(newer, older, 0, true, false),
-			  plugins = bt_release_mix(newer, older, 0, false, true);
+	struct bt_release texts = bt_release_mix(newer, older, 0, true, 0),
+			  plugins = bt_release_mix(newer, older, 0, false, UINT64_MAX);
 	assert_string_equal(
 		bt_release_text(&texts, BT_TEXT_CLAIMS_KEPT), bt_release_text(older, BT_TEXT_CLAIMS_KEPT));
 	assert_string_equal(
 		bt_release_text(&plugins, BT_TEXT_CLAIMS_KEPT), bt_release_text(newer, BT_TEXT_CLAIMS_KEPT));
-	assert_ptr_equal(bt_release_next_plugin(&plugins, NULL), bt_release_next_plugin(older, NULL));
+	const struct bt_default_plugin *plugin = NULL, *others = NULL;
+	do {
+		plugin = bt_release_next_plugin(&plugins, plugin);
+		others = bt_release_next_plugin(older, others);
+		assert_ptr_equal(plugin, others);
+	} while (plugin);
+}
+
+/* A plugin that moves is at the other release's place, once. */
+static void a_mixture_takes_a_single_default_plugin(void **state)
+{
+	const struct bt_release *older = bt_release_find(bt_str("1.36")),
+				*newer = bt_release_find(bt_str("1.37"));
+	uint32_t differing_n = 0;
+
+	(void)state;
+	for (uint32_t number = 0; number < BT_RELEASE_PLUGINS; number++) {
+		if (!bt_release_plugin_differs(older, newer, number)) {
+			continue;
+		}
+		const struct bt_release mix = bt_release_mix(newer, older, 0, false, UINT64_C(1) << number);
+
+		differing_n++;
+		assert_false(bt_release_plugin_differs(&mix, older, number));
+		for (uint32_t other = 0; other < BT_RELEASE_PLUGINS; other++) {
+			assert_true(other == number || !bt_release_plugin_differs(&mix, newer, other));
+		}
+		assert_true(bt_release_plugin_name(number).len > 0);
+	}
+	assert_true(differing_n > 1);
 }
 
 static void default_plugins_stand_in_upstreams_order_once_each(void **state)
@@ -255,6 +284,7 @@ int main(void)
 		cmocka_unit_test(a_metric_is_there_in_its_releases),
 		cmocka_unit_test(every_text_stands_once_in_each_release),
 		cmocka_unit_test(a_mixture_takes_the_points_that_are_named_from_the_other_release),
+		cmocka_unit_test(a_mixture_takes_a_single_default_plugin),
 		cmocka_unit_test(default_plugins_stand_in_upstreams_order_once_each),
 		cmocka_unit_test(an_emulated_release_has_its_gates_and_the_rules_of_the_binary),
 		cmocka_unit_test(a_default_may_depend_on_what_else_there_may_be),

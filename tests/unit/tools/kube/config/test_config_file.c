@@ -123,6 +123,30 @@ static void an_unknown_gate_is_reported_as_unknown_to_every_release(void **state
 	bt_invocation_fini(&line.invocation);
 }
 
+static void a_later_gate_is_reported_with_its_release(void **state)
+{
+	static const struct {
+		const char *arguments, *words;
+	} cases[] = {
+		{"--feature-gates SecurityProfileOCI=true", "unrecognized feature gate: SecurityProfileOCI; "
+							    "Kubernetes 1.38 brings it, and is not "
+							    "supported yet: leave the gate out"},
+		{"--feature-gates CompositePodGroup=true --kubernetes-version 1.35",
+			"unrecognized feature gate: CompositePodGroup; Kubernetes 1.37 brings it"},
+	};
+	struct command_line line;
+	struct bt_gates gates;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin(&line, cases[i].arguments);
+		caught_begin();
+		assert_int_equal(bt_configuration_gates(&line.invocation, &gates), BT_EXIT_USAGE);
+		expect_said(cases[i].words);
+		bt_invocation_fini(&line.invocation);
+	}
+}
+
 static void gates_of_another_release_are_unknown_to_one_that_lacks_them(void **state)
 {
 	struct bt_buf error = {0};
@@ -132,9 +156,9 @@ static void gates_of_another_release_are_unknown_to_one_that_lacks_them(void **s
 	(void)state;
 	begin(&line, "--feature-gates InPlacePodVerticalScalingSchedulerPreemption=true");
 	assert_true(bt_configuration_try_gates(
-		&line.invocation, bt_release_find(bt_str("1.37")), &gates, &error));
+		&line.invocation, "feature-gates", bt_release_find(bt_str("1.37")), &gates, &error));
 	assert_false(bt_configuration_try_gates(
-		&line.invocation, bt_release_find(bt_str("1.35")), &gates, &error));
+		&line.invocation, "feature-gates", bt_release_find(bt_str("1.35")), &gates, &error));
 	assert_non_null(strstr(error.ptr, "InPlacePodVerticalScalingSchedulerPreemption"));
 	bt_buf_fini(&error);
 	bt_invocation_fini(&line.invocation);
@@ -287,6 +311,7 @@ int main(void)
 		cmocka_unit_test(the_last_word_on_a_gate_counts_with_or_without_its_component),
 		cmocka_unit_test(a_misspelt_gate_is_answered_by_the_nearest),
 		cmocka_unit_test(an_unknown_gate_is_reported_as_unknown_to_every_release),
+		cmocka_unit_test(a_later_gate_is_reported_with_its_release),
 		cmocka_unit_test(gates_of_another_release_are_unknown_to_one_that_lacks_them),
 		cmocka_unit_test(without_a_file_the_defaults_count),
 		cmocka_unit_test(a_file_s_values_count),
