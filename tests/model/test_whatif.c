@@ -96,8 +96,8 @@ static struct bt_node_object *new_node(struct lab *lab, bool added)
 	struct bt_arena *arena = &lab->source.topology.arena;
 	struct bt_node_object *node = bt_arena_zalloc(arena, sizeof(*node));
 
-	*node = cluster_node(&lab->source, added ? lab->source.node_n + below(lab, 3)
-						 : below(lab, lab->source.node_n));
+	*node = cluster_node(
+		&lab->source, added ? lab->source.node_n + below(lab, 3) : below(lab, lab->source.node_n));
 	if (below(lab, 3) == 0) {
 		node->taints = bt_arena_zalloc(arena, sizeof(*node->taints));
 		node->taints[0] = (struct bt_taint_object){.key = topology_pick(&lab->source.topology),

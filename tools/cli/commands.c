@@ -838,16 +838,14 @@ static const struct bt_exit_text recommend_exits[] = {
 };
 
 static const struct bt_note recommend_notes[] = {
-	{"HOW",
-		"The cluster's pending pods are placed first, as berth simulate places them. For those that "
+	{"HOW", "The cluster's pending pods are placed first, as berth simulate places them. For those that "
 		"are left, nodes are chosen that take the most for their price, then exchanged for fewer or "
 		"cheaper ones. Each choice is replayed: its nodes join the cluster, and the pods are placed "
 		"in the queue's order. The report shows a choice that the replay has confirmed."},
-	{"BOUND",
-		"The least price at which nodes of these types offer the sum of what the placed pods "
-		"request, if nodes could be bought in parts: pods that fit on a few types only need these. "
-		"The true minimum lies between bound and price. Pods with affinity, spread constraints, "
-		"volumes or claims do not count for it, as new nodes may help them onto old ones."},
+	{"BOUND", "The least price at which nodes of these types offer the sum of what the placed pods "
+		  "request, if nodes could be bought in parts: pods that fit on a few types only need these. "
+		  "The true minimum lies between bound and price. Pods with affinity, spread constraints, "
+		  "volumes or claims do not count for it, as new nodes may help them onto old ones."},
 	{0},
 };
 

@@ -71,8 +71,8 @@ static void add_node(struct bt_changes *c, const struct bt_node_object *node)
 
 	/* The inventory's array may move; what its objects point to does not. */
 	*copy = *bt_inventory_put(c->inventory, &object);
-	add_step(c, (struct bt_step){
-			    .kind = BT_STEP_NODE, .name = copy->node.meta.name, .node = &copy->node});
+	add_step(
+		c, (struct bt_step){.kind = BT_STEP_NODE, .name = copy->node.meta.name, .node = &copy->node});
 }
 
 static struct bt_pod_object *own_pods(struct bt_changes *c, const struct bt_pod_object *pods, size_t n)
@@ -193,8 +193,8 @@ static int set(struct bt_changes *c, const char *text)
 		return misused(c, "set", text, form);
 	}
 	if (!bt_node_edit(&unused, edit, &c->arena, &why)) {
-		int status = bt_invocation_wrong(
-			c->cluster->invocation->command, "--set %s: %s", text, why.ptr);
+		int status =
+			bt_invocation_wrong(c->cluster->invocation->command, "--set %s: %s", text, why.ptr);
 
 		bt_buf_fini(&why);
 		return status;
@@ -233,7 +233,6 @@ static void load_objects(struct bt_changes *c, const struct bt_object *objects, 
 
 	(void)bt_load_apart_source(&c->cluster->load, &(struct bt_source){next_known, &known}, take, c);
 }
-
 
 static void keep_made(struct bt_changes *c, const struct bt_pod_object *pod)
 {
@@ -680,7 +679,7 @@ static int apply(struct bt_changes *c, const char *path)
 
 /* ---- deleting ---- */
 
-static int delete(struct bt_changes *c, const char *text)
+static int delete (struct bt_changes *c, const char *text)
 {
 	struct named named;
 	struct bt_object object = {0};
@@ -706,8 +705,7 @@ static int delete(struct bt_changes *c, const char *text)
 	}
 	if (bt_kind_makes_pods(named.kind)) {
 		if (count_pods(c, key_of(&named)) == 0 &&
-			!bt_inventory_find(
-				c->inventory, bt_str(info->name), named.namespace_, named.name)) {
+			!bt_inventory_find(c->inventory, bt_str(info->name), named.namespace_, named.name)) {
 			return refuse("delete", text, "there is no such workload; give KIND/NAMESPACE/NAME");
 		}
 		add_scale(c, named.kind, key_of(&named), 0);
@@ -789,8 +787,8 @@ int bt_changes_read(struct bt_changes *c)
 	int status = BT_EXIT_OK;
 
 	bt_transaction_begin(c->cluster->engine);
-	for (size_t i = 0; status == BT_EXIT_OK &&
-		(option = bt_invocation_given(c->cluster->invocation, i, &text));
+	for (size_t i = 0;
+		status == BT_EXIT_OK && (option = bt_invocation_given(c->cluster->invocation, i, &text));
 		i++) {
 		status = read_option(c, option->name, text);
 	}

@@ -96,8 +96,7 @@ static bool edit_label(
 	struct bt_str key = bt_str_sub(text, 0, removes ? text.len - 1 : equals);
 	struct bt_str value = bt_str_sub(text, equals < text.len ? equals + 1 : text.len, text.len);
 
-	if (!bt_is_qualified_name(key) ||
-		(!removes && (equals == text.len || !bt_is_label_value(value)))) {
+	if (!bt_is_qualified_name(key) || (!removes && (equals == text.len || !bt_is_label_value(value)))) {
 		return wrong(why, "invalid label", text, "write label/KEY=VALUE, or label/KEY- to remove it");
 	}
 	set_label(&node->meta.labels, key, removes ? NULL : &value, arena);

@@ -67,8 +67,8 @@ static int64_t evicted_at(struct given *g)
 static void an_untolerated_taint_evicts_at_once(void **state)
 {
 	(void)state;
-	assert_int_equal(evicted_at(&(struct given){.taints = {TAINT("x", "NoExecute", 0)}, .taint_n = 1}),
-		NOW);
+	assert_int_equal(
+		evicted_at(&(struct given){.taints = {TAINT("x", "NoExecute", 0)}, .taint_n = 1}), NOW);
 	/* Tolerated one, not the other. */
 	assert_int_equal(evicted_at(&(struct given){{TAINT("x", "NoExecute", 0), TAINT("y", "NoExecute", 0)},
 				 2, {TOLERATE_FOR("x", "NoExecute", 60)}, 1, 0}),
@@ -78,8 +78,8 @@ static void an_untolerated_taint_evicts_at_once(void **state)
 static void other_effects_evict_nobody(void **state)
 {
 	(void)state;
-	assert_int_equal(evicted_at(&(struct given){.taints = {TAINT("x", "NoSchedule", 0)}, .taint_n = 1}),
-		-1);
+	assert_int_equal(
+		evicted_at(&(struct given){.taints = {TAINT("x", "NoSchedule", 0)}, .taint_n = 1}), -1);
 	/* A toleration of another effect is none. */
 	assert_int_equal(evicted_at(&(struct given){
 				 {TAINT("x", "NoExecute", 0)}, 1, {TOLERATE("x", "NoSchedule")}, 1, 0}),

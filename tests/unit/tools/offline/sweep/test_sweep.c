@@ -130,8 +130,7 @@ static void a_worker_that_dies_is_an_error(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		for (uint64_t bad_ix = 1; bad_ix < 100; bad_ix += 48) {
-			struct asked asked = {
-				.bad_ix = bad_ix - bad_ix % 3 + 1, .happens = ways[i].happens};
+			struct asked asked = {.bad_ix = bad_ix - bad_ix % 3 + 1, .happens = ways[i].happens};
 
 			caught_begin();
 			int status = sweep(&asked, 100, 3);
