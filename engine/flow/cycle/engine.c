@@ -278,17 +278,6 @@ enum bt_status bt_engine_take_alone(struct bt_engine *engine, uint32_t pod_ix)
 	return bt_queue_take_alone(engine->queue, pod_ix);
 }
 
-struct bt_turn bt_engine_turn(const struct bt_engine *engine)
-{
-	return (struct bt_turn){engine->counts.cycle_n, bt_node_list_mark(&engine->nodes)};
-}
-
-void bt_engine_set_turn(struct bt_engine *engine, struct bt_turn turn)
-{
-	engine->counts.cycle_n = turn.cycle_n;
-	bt_node_list_rewind(&engine->nodes, turn.sample);
-}
-
 /* Chooses a node, or fills in the refusal. */
 static void decide(struct bt_engine *engine, struct bt_cycle *cycle, struct bt_decision *decision)
 {

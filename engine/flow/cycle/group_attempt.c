@@ -742,7 +742,7 @@ static struct bt_group_attempt attempt_of(struct bt_engine *engine, struct bt_gr
 }
 
 void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,
-	const struct bt_group_watch *watch, uint32_t *out_culprit)
+	const struct bt_group_watch *watch, bt_group_judge *judge, uint32_t *out_culprit)
 {
 	struct bt_group_attempt a = attempt_of(engine, cycle, pod_ix, watch);
 
@@ -757,7 +757,7 @@ void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cy
 	}
 	cycle->outcome = outcome_of(&a);
 	if (cycle->is_trial) {
-		bt_group_cycle_judge(engine, watch, a.culprit);
+		judge(engine, watch, a.culprit);
 		a.result = BT_ATTEMPT_SUCCEEDED; /* its pods wait for nothing new */
 	}
 	bt_queue_end_group(engine->queue, a.number, a.result, engine->options.groups_by_events,

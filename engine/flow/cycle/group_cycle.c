@@ -750,7 +750,8 @@ static struct bt_group_decision decision_of(struct bt_group_cycle *cycle, uint32
 	return (struct bt_group_decision){cycle->members, (uint32_t)cycle->member_n, culprit, cycle->outcome};
 }
 
-void bt_group_cycle_judge(struct bt_engine *engine, const struct bt_group_watch *watch, uint32_t culprit)
+/* Passes the decision to the observer, then takes every member back. */
+static void judge_group(struct bt_engine *engine, const struct bt_group_watch *watch, uint32_t culprit)
 {
 	struct bt_group_cycle *cycle = &engine->group_cycle;
 
@@ -794,7 +795,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 
 	engine->group_cycle.is_trial = watch && watch->judged;
 	if (bt_pod_groups_whole(&engine->groups)) {
-		bt_engine_attempt_group(engine, &engine->group_cycle, pod_ix, watch, &w.culprit);
+		bt_engine_attempt_group(engine, &engine->group_cycle, pod_ix, watch, judge_group, &w.culprit);
 	} else {
 		pull_all(&w, pod_ix);
 		if (is_uniform(&w)) {
@@ -804,7 +805,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 		}
 		engine->group_cycle.outcome = w.verdict;
 		if (engine->group_cycle.is_trial) {
-			bt_group_cycle_judge(engine, watch, w.culprit);
+			judge_group(engine, watch, w.culprit);
 		}
 	}
 	if (engine->group_cycle.is_trial) {

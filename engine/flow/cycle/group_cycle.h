@@ -263,13 +263,13 @@ void bt_group_cycle_preempt(struct bt_engine *engine, struct bt_group_cycle *cyc
 enum bt_preempt_outcome bt_engine_group_post_filter(
 	struct bt_group_cycle *cycle, struct bt_group_preempt_request *request);
 
-/* Ends a cycle that is not carried out: passes the decision to the observer, then takes every member back.
- * Requires: the members' results are settled (out). */
-void bt_group_cycle_judge(struct bt_engine *engine, const struct bt_group_watch *watch, uint32_t culprit);
+/* Ends a cycle that is not carried out. Requires: the members' results are settled. */
+typedef void bt_group_judge(struct bt_engine *engine, const struct bt_group_watch *watch, uint32_t culprit);
 
-/* The whole cycle of a group that is queued as a unit. Source: scheduleOnePodGroup, v1.37.2. */
+/* The whole cycle of a group that is queued as a unit; judge ends a trial. Source: scheduleOnePodGroup,
+ * v1.37.2. */
 void bt_engine_attempt_group(struct bt_engine *engine, struct bt_group_cycle *cycle, uint32_t pod_ix,
-	const struct bt_group_watch *watch, uint32_t *out_culprit);
+	const struct bt_group_watch *watch, bt_group_judge *judge, uint32_t *out_culprit);
 
 /*
  * A node for each pod of a group in the present state, without a cycle: as bt_engine_attempt_group decides

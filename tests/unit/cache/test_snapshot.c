@@ -533,8 +533,9 @@ static void the_nodes_of_many_images_are_found_in_any_order(void **state)
 		bt_buf_clear(&images);
 		bt_buf_text(&images, "images: [");
 		for (uint32_t k = 1; k <= CATALOGUE; k++) {
-			bt_buf_printf(
-				&images, i % k ? "" : "{names: [image-%u], sizeBytes: 5},", (unsigned)k);
+			if (i % k == 0) {
+				bt_buf_printf(&images, "{names: [image-%u], sizeBytes: 5},", (unsigned)k);
+			}
 		}
 		bt_buf_text(&images, "]");
 		bt_buf_char(&images, '\0');

@@ -383,14 +383,14 @@ static void an_owned_object_of_no_named_kind_needs_nothing_else(void **state)
 {
 	struct bt_arena arena = {0}, texts = {0};
 	struct bt_object pod = read_and_own(
-		"{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {l: v}}, spec: {nodeName: n}}", true,
+		"{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {l: v}}, spec: {nodeName: m}}", true,
 		&texts, &arena);
 
 	(void)state;
 	bt_arena_fini(&texts);
 	assert_is(pod.pod.meta.name, "p");
 	assert_is(pod.pod.meta.labels.items[0].value, "v");
-	assert_is(pod.pod.spec.node_name, "n");
+	assert_is(pod.pod.spec.node_name, "m");
 	bt_arena_fini(&arena);
 }
 
