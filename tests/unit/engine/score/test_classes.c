@@ -56,12 +56,14 @@ static void leave_rack(struct world *w, uint32_t node)
 {
 	uint32_t rack = w->racks[node];
 
-	for (uint32_t *at = &w->first[rack]; rack != BT_NO_DOMAIN; at = &w->next[*at]) {
-		if (*at == node) {
-			*at = w->next[node];
-			return;
-		}
+	if (rack == BT_NO_DOMAIN) {
+		return;
 	}
+	uint32_t *at = &w->first[rack];
+	while (*at != node) {
+		at = &w->next[*at];
+	}
+	*at = w->next[node];
 }
 
 static struct world *world_create(uint64_t seed)
