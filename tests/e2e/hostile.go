@@ -278,11 +278,21 @@ func (h *hostile) said(ctx context.Context, berth *process) error {
 				if err == nil && strings.Contains(why, "  gated  ") {
 					continue // PreEnqueue writes no condition, as upstream
 				}
+				if !patchable(&pod.Status) {
+					continue
+				}
 				return fmt.Errorf("pod %s waits without a word: %.2000s\n%+v", pod.Name, why, pod.Status)
 			}
 		}
 	}
 	return nil
+}
+
+// patchable: the API server can patch the status. It reads the status from JSON for that, which fails for a year of five
+// digits, that it has taken as protobuf.
+func patchable(status *v1.PodStatus) bool {
+	text, err := json.Marshal(status)
+	return err == nil && json.Unmarshal(text, &v1.PodStatus{}) == nil
 }
 
 // agrees: ledger and API have the same pods on nodes.
