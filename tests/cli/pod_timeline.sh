@@ -31,7 +31,7 @@ grep -q "state *gone" out || fail "the victim is there"
 expect 1 "unschedulable, after ScheduleAttemptFailure; waits for events that concern TaintToleration, NodeResourcesFit" "$berth" timeline -q cluster.yaml d/big
 expect 1 "gated, after UnscheduledPodAdd" "$berth" timeline -q cluster.yaml gated
 expect 1 "another scheduler" "$berth" timeline -q cluster.yaml other
-# Taints evict when they are told to, after tolerationSeconds.
+# With --taint-eviction taints evict pods after tolerationSeconds.
 expect 0 "placed" "$berth" timeline -q cluster.yaml patient
 expect 1 "by a NoExecute taint" "$berth" timeline -q --taint-eviction cluster.yaml patient
 grep -qE "^ *9 +150.000 +evicted" out || fail "not after 60 s"

@@ -2,7 +2,7 @@
 # berth whatif by brute force: the changes of random questions are made to the objects, one after the other, and berth simulate places
 # what waits after each; in the end as many pods wait. Pods of a pool are equal and pools are apart, so that the number does not depend on
 # the order of equal pods or on ties. Then the same with priorities and budgets, where no two pods and no two nodes are equal: berth
-# simulate gets one waiting pod at a time, and both must agree on who lands where, who evicts whom, and which budgets that violates. BT_SEED
+# simulate gets one waiting pod at a time, and both must choose the same nodes, evict the same pods and violate the same budgets. BT_SEED
 # plays one seed again.
 . "$(dirname "$0")/common.sh" "$@"
 

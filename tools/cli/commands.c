@@ -468,6 +468,15 @@ static const struct bt_note quality_notes[] = {
 	{0},
 };
 
+/* The options of a command that loads a cluster, places its pods, and reports. */
+#define PLACING_OPTIONS(config_help, seed_help)                                                              \
+	CONFIG_OPTION(config_help), BT_PLUGIN_OPTION(BT_PLUGIN_HELP), BT_KUBERNETES_VERSION_OPTION,          \
+		FEATURE_GATES_OPTION(GATES_HELP), NO_EXPAND_OPTION, SEED_OPTION(seed_help), REPORT_OPTION,   \
+		VALIDATE_OPTION, STRICT_OPTION,                                                              \
+	{                                                                                                    \
+		.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."                   \
+	}
+
 static const struct bt_option capacity_options[] = {
 	FILENAME_OPTION(
 		"File or directory with the cluster, or - for standard input, as for berth simulate. May be "
@@ -514,16 +523,8 @@ static const struct bt_option capacity_options[] = {
 		.max = 10000000,
 		.help = "End with status 1 when fewer copies of a template fit."},
 	{.name = "ignore-pending", .help = "Do not place the cluster's pending pods first."},
-	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
-	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
-	BT_KUBERNETES_VERSION_OPTION,
-	FEATURE_GATES_OPTION(GATES_HELP),
-	NO_EXPAND_OPTION,
-	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
-	REPORT_OPTION,
-	VALIDATE_OPTION,
-	STRICT_OPTION,
-	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	PLACING_OPTIONS("KubeSchedulerConfiguration to place pods by.",
+		SEED_HELP " Breaks ties between equal scores."),
 	{0},
 };
 
@@ -672,16 +673,8 @@ static const struct bt_option explain_options[] = {
 	{.name = "ignore-pending",
 		.help = "Do not place the cluster's pending pods first: explain the pod in the cluster of "
 			"the input, with its terminating pods."},
-	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
-	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
-	BT_KUBERNETES_VERSION_OPTION,
-	FEATURE_GATES_OPTION(GATES_HELP),
-	NO_EXPAND_OPTION,
-	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
-	REPORT_OPTION,
-	VALIDATE_OPTION,
-	STRICT_OPTION,
-	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	PLACING_OPTIONS("KubeSchedulerConfiguration to place pods by.",
+		SEED_HELP " Breaks ties between equal scores."),
 	{0},
 };
 
@@ -733,16 +726,8 @@ static const struct bt_option timeline_options[] = {
 	{.name = "taint-eviction",
 		.help = "Let NoExecute taints evict pods in virtual time, as the taint eviction controller "
 			"does: at once, or after tolerationSeconds. A journal has its own evictions."},
-	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by. A journal has its own."),
-	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
-	BT_KUBERNETES_VERSION_OPTION,
-	FEATURE_GATES_OPTION(GATES_HELP),
-	NO_EXPAND_OPTION,
-	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
-	REPORT_OPTION,
-	VALIDATE_OPTION,
-	STRICT_OPTION,
-	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	PLACING_OPTIONS("KubeSchedulerConfiguration to place pods by. A journal has its own.",
+		SEED_HELP " Breaks ties between equal scores."),
 	{0},
 };
 
@@ -802,16 +787,8 @@ static const struct bt_option recommend_options[] = {
 		.default_value = "2000",
 		.max = 10000000,
 		.help = "How many choices of nodes to replay in search of a lower price."},
-	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
-	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
-	BT_KUBERNETES_VERSION_OPTION,
-	FEATURE_GATES_OPTION(GATES_HELP),
-	NO_EXPAND_OPTION,
-	SEED_OPTION(SEED_HELP " Breaks ties between equal scores."),
-	REPORT_OPTION,
-	VALIDATE_OPTION,
-	STRICT_OPTION,
-	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	PLACING_OPTIONS("KubeSchedulerConfiguration to place pods by.",
+		SEED_HELP " Breaks ties between equal scores."),
 	{0},
 };
 
@@ -924,16 +901,8 @@ static const struct bt_option whatif_options[] = {
 	{.name = "ignore-pending", .help = "Do not place the cluster's pending pods first, nor later."},
 	{.name = "no-preemption",
 		.help = "Pods of a question do not preempt, as if their preemptionPolicy was Never."},
-	CONFIG_OPTION("KubeSchedulerConfiguration to place pods by."),
-	BT_PLUGIN_OPTION(BT_PLUGIN_HELP),
-	BT_KUBERNETES_VERSION_OPTION,
-	FEATURE_GATES_OPTION(GATES_HELP),
-	NO_EXPAND_OPTION,
-	SEED_OPTION(SEED_HELP " Breaks ties between equal scores, and draws the pairs."),
-	REPORT_OPTION,
-	VALIDATE_OPTION,
-	STRICT_OPTION,
-	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	PLACING_OPTIONS("KubeSchedulerConfiguration to place pods by.",
+		SEED_HELP " Breaks ties between equal scores, and draws the pairs."),
 	{0},
 };
 

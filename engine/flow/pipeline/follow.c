@@ -117,7 +117,7 @@ static void read_group(struct bt_journal_player *r)
 	struct bt_following *following = &r->following;
 	struct bt_journal_reader ahead = *r->reader;
 	struct bt_journal_record record;
-	struct bt_buf ignored = {0}; /* who reads that record next reports its error */
+	struct bt_buf ignored = {0}; /* the next reader of that record reports it */
 
 	while (bt_journal_next(&ahead, &record, &ignored) == BT_OK && record.kind == BT_JOURNAL_DECISION) {
 		const struct bt_followed *f = read_decision(r, record.body);

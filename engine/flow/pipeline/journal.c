@@ -12,7 +12,6 @@
 #include "engine/base/varint.h"
 #include "engine/base/async_writer.h"
 
-#define MAGIC	     "BERTHJNL"
 #define MAGIC_BYTES  8u
 #define VERSION	     4u /* 1 to 3: other node slots or pod indices */
 #define BUFFER_BYTES ((size_t)256 << 10)
@@ -51,7 +50,7 @@ struct bt_journal *bt_journal_create(const struct bt_journal_options *options)
 	if (options->ring_bytes) {
 		journal->options.buffer_bytes = 1; /* each record is written at once */
 	}
-	bt_buf_text(&journal->out, MAGIC);
+	bt_buf_text(&journal->out, BT_JOURNAL_MAGIC);
 	write_fixed(VERSION, &journal->out);
 	return journal;
 }
@@ -328,7 +327,7 @@ enum bt_status bt_journal_open(struct bt_str bytes, struct bt_journal_reader *ou
 {
 	struct bt_journal_record record;
 
-	if (!bt_str_starts(bytes, MAGIC) || bytes.len < MAGIC_BYTES + 4) {
+	if (!bt_str_starts(bytes, BT_JOURNAL_MAGIC) || bytes.len < MAGIC_BYTES + 4) {
 		return journal_fail(BT_INVALID, 0, "this is no journal of berth", out_error);
 	}
 	if (read_fixed(bytes.ptr + MAGIC_BYTES) != VERSION) {

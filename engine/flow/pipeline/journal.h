@@ -16,6 +16,8 @@
 #include "engine/flow/cycle/engine.h"
 #include "engine/model/object.h"
 
+#define BT_JOURNAL_MAGIC "BERTHJNL" /* the first bytes of a journal */
+
 struct bt_journal_codec {
 	void (*encode)(void *context, const struct bt_object *object, struct bt_buf *out);
 	/* Strings and arrays live in arena. Returns: false with the reason in out_error. */

@@ -317,22 +317,37 @@ static uint32_t find_node(struct bt_lib *lib, const char *name)
 	return node_ix;
 }
 
-static enum berth_status set_closed(struct berth *berth, const char *name, bool closed)
+/* Finds a live node for a function that changes it. Returns: BERTH_OK, and bt_lib_leave is due. */
+static enum berth_status enter_node(
+	struct berth *berth, const char *name, struct bt_lib **out_lib, uint32_t *out_node_ix)
 {
-	struct bt_lib *lib;
-	enum berth_status status = bt_lib_transaction_enter(berth, true, &lib);
+	enum berth_status status = bt_lib_transaction_enter(berth, true, out_lib);
 
 	if (status != BERTH_OK) {
 		return status;
 	}
-	uint32_t node_ix = find_node(lib, name);
-	if (node_ix == BT_NO_NODE) {
-		status = bt_lib_not_found(name);
-	} else if (bt_engine_cache(lib->engine)->view.snapshot->nodes[node_ix].unschedulable != closed) {
+	*out_node_ix = find_node(*out_lib, name);
+	if (*out_node_ix == BT_NO_NODE) {
+		bt_lib_leave(*out_lib);
+		return bt_lib_not_found(name);
+	}
+	return BERTH_OK;
+}
+
+static enum berth_status set_closed(struct berth *berth, const char *name, bool closed)
+{
+	struct bt_lib *lib;
+	uint32_t node_ix;
+	enum berth_status status = enter_node(berth, name, &lib, &node_ix);
+
+	if (status != BERTH_OK) {
+		return status;
+	}
+	if (bt_engine_cache(lib->engine)->view.snapshot->nodes[node_ix].unschedulable != closed) {
 		bt_transaction_close_node(lib->engine, node_ix, closed);
 	}
 	bt_lib_leave(lib);
-	return status;
+	return BERTH_OK;
 }
 
 enum berth_status berth_cordon_node(struct berth *berth, const char *name)
@@ -348,15 +363,13 @@ enum berth_status berth_uncordon_node(struct berth *berth, const char *name)
 enum berth_status berth_remove_node(struct berth *berth, const char *name)
 {
 	struct bt_lib *lib;
-	enum berth_status status = bt_lib_transaction_enter(berth, true, &lib);
+	uint32_t node_ix;
+	enum berth_status status = enter_node(berth, name, &lib, &node_ix);
 
 	if (status != BERTH_OK) {
 		return status;
 	}
-	uint32_t node_ix = find_node(lib, name);
-	if (node_ix == BT_NO_NODE) {
-		status = bt_lib_not_found(name);
-	} else if (bt_transaction_restricts(lib->engine)) {
+	if (bt_transaction_restricts(lib->engine)) {
 		status = bt_lib_fail(lib->handle, BERTH_INVALID,
 			"placements are restricted to some nodes; lift that (berth_restrict_nodes with n 0) "
 			"first");

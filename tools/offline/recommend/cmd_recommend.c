@@ -126,7 +126,7 @@ static void add_places(const struct recommendation *r, struct bt_emit *emit, boo
 		bt_emit_label(emit, "Pods that fit on no node of these types");
 	}
 	for (size_t i = 0; r->buys && i < p->pod_n; i++) {
-		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, p->pods[i].pod_ix);
+		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, p->pods[i].order.ix);
 		struct bt_buf name = {0};
 
 		if ((p->pods[i].node.len > 0) != placed) {

@@ -12,8 +12,6 @@
 #include "tools/format/object_reader.h"
 #include "tools/offline/whatif/node_edit.h"
 
-#define TYPE_LABEL "node.kubernetes.io/instance-type"
-
 static struct bt_str find_value(const struct bt_str_map *map, const char *key)
 {
 	for (uint32_t i = 0; i < map->n; i++) {
@@ -89,7 +87,7 @@ static void take_type(void *context, struct bt_object *object, bool made)
 
 		bt_object_own(&copy, &types->arena);
 		type.node = copy.node;
-		type.name = find_value(&copy.meta.labels, TYPE_LABEL);
+		type.name = find_value(&copy.meta.labels, BT_TYPE_LABEL);
 		type.name = type.name.len ? type.name : copy.meta.name;
 		types->items = bt_mem_grow(types->items, types->n, &types->cap, sizeof(*types->items));
 		types->items[types->n++] = type;

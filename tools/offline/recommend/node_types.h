@@ -9,6 +9,7 @@
 #include "tools/offline/simulate/loaded_cluster.h"
 
 #define BT_PRICE_ANNOTATION "berth.dev/price" /* of a node, in any unit: per hour, say */
+#define BT_TYPE_LABEL	    "node.kubernetes.io/instance-type"
 #define BT_LIMIT_ANNOTATION "berth.dev/limit" /* how many can be bought; without it any number */
 
 struct bt_node_type {

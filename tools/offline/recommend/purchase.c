@@ -20,19 +20,6 @@ static const struct bt_cache *cache_of(const struct bt_purchase *p)
 
 /* ---- the pods ---- */
 
-static int by_importance(const void *a, const void *b)
-{
-	const struct bt_wanting_pod *x = a, *y = b;
-
-	if (x->priority != y->priority) {
-		return x->priority > y->priority ? -1 : 1;
-	}
-	if (x->creation_ns != y->creation_ns) {
-		return x->creation_ns < y->creation_ns ? -1 : 1;
-	}
-	return x->pod_ix < y->pod_ix ? -1 : x->pod_ix > y->pod_ix;
-}
-
 static uint32_t class_of(struct bt_purchase *p, struct bt_map *known, const struct bt_signature *signature)
 {
 	uint32_t ix;
@@ -46,7 +33,6 @@ static uint32_t class_of(struct bt_purchase *p, struct bt_map *known, const stru
 				    signature->volume_n == 0 && signature->claim_n == 0};
 		bt_map_put(known, signature->serial, ix);
 	}
-	p->classes[ix].pod_n++;
 	return ix;
 }
 
@@ -58,10 +44,9 @@ static void take_pod(struct bt_purchase *p, struct bt_map *known, uint32_t pod_i
 		p->grouped_n++;
 	} else {
 		p->pods = bt_mem_grow(p->pods, p->pod_n, &p->pod_cap, sizeof(*p->pods));
-		p->pods[p->pod_n++] = (struct bt_wanting_pod){.pod_ix = pod_ix,
-			.priority = pod->priority,
-			.creation_ns = pod->creation_ns,
-			.class_ix = class_of(p, known, pod->signature)};
+		p->pods[p->pod_n++] =
+			(struct bt_wanting_pod){.order = {pod->priority, pod->creation_ns, pod_ix},
+				.class_ix = class_of(p, known, pod->signature)};
 	}
 }
 
@@ -78,7 +63,7 @@ static void list_pods(struct bt_purchase *p)
 		}
 	}
 	if (p->pod_n) {
-		qsort(p->pods, p->pod_n, sizeof(*p->pods), by_importance);
+		qsort(p->pods, p->pod_n, sizeof(*p->pods), bt_by_importance);
 	}
 	bt_map_fini(&known);
 }
@@ -92,7 +77,7 @@ static uint32_t add_node(struct bt_purchase *p, const struct bt_node_type *type)
 
 static bool place(struct bt_purchase *p, struct bt_wanting_pod *pod, uint32_t *out_node_ix)
 {
-	return bt_transaction_place(p->engine, pod->pod_ix, out_node_ix) == BT_PLACED;
+	return bt_transaction_place(p->engine, pod->order.ix, out_node_ix) == BT_PLACED;
 }
 
 /* Places the listed pods in their order, again and again as long as that helps. Returns: how many are left,

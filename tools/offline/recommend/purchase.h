@@ -14,20 +14,18 @@
 #include "engine/base/rng.h"
 #include "tools/cli/progress.h"
 #include "tools/offline/recommend/node_types.h"
+#include "tools/offline/whatif/importance.h"
 
 /* A pod without a place. */
 struct bt_wanting_pod {
-	uint32_t pod_ix;
-	int32_t priority;
-	int64_t creation_ns;
-	uint32_t class_ix;  /* pods of one class have the same signature */
-	uint32_t node_ix;   /* private: in the present replay, or BT_NO_NODE */
-	struct bt_str node; /* in the last replay; empty: it fits nowhere. In the purchase's arena. */
+	struct bt_importance order; /* ix: the pod's. The first member: pods are sorted by it. */
+	uint32_t class_ix;	    /* pods of one class have the same signature */
+	uint32_t node_ix;	    /* private: in the present replay, or BT_NO_NODE */
+	struct bt_str node;	    /* in the last replay; empty: it fits nowhere. In the purchase's arena. */
 };
 
 struct bt_pod_class {
 	const struct bt_signature *signature;
-	uint32_t pod_n;
 	double value;	/* of one pod: what its requests cost at the lowest unit prices */
 	uint64_t *fits; /* bitmap: the types on an empty node of which a pod fits */
 	bool only_new;	/* whatever is bought, it fits on no node that is there already */

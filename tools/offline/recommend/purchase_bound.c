@@ -22,7 +22,7 @@ static void find_fits(struct bt_purchase *p)
 	uint32_t *samples = bt_mem_zalloc(p->class_n + 1, sizeof(*samples)), node_ix, number = 0;
 
 	for (size_t i = 0; i < p->pod_n; i++) {
-		samples[p->pods[i].class_ix] = p->pods[i].pod_ix;
+		samples[p->pods[i].class_ix] = p->pods[i].order.ix;
 	}
 	for (size_t j = 0; j < p->types->n; j++) {
 		bt_transaction_begin(p->engine);

@@ -12,36 +12,15 @@
 #include "tools/cli/interrupt.h"
 #include "tools/offline/whatif/budget_use.h"
 
-#define TYPE_LABEL "node.kubernetes.io/instance-type"
-
-struct bt_moving_pod {
-	uint32_t pod_ix;
-	int32_t priority;
-	int64_t creation_ns;
-};
-
 /* A node to try. */
 struct candidate {
-	uint32_t node_ix, pod_n;
+	uint32_t node_ix;
 	double use; /* the largest share of its cpu, memory and pods that is used */
 };
 
 static const struct bt_cache *cache_of(const struct bt_removal *r)
 {
 	return bt_engine_cache(r->engine);
-}
-
-static int by_importance(const void *a, const void *b)
-{
-	const struct bt_moving_pod *x = a, *y = b;
-
-	if (x->priority != y->priority) {
-		return x->priority > y->priority ? -1 : 1;
-	}
-	if (x->creation_ns != y->creation_ns) {
-		return x->creation_ns < y->creation_ns ? -1 : 1;
-	}
-	return x->pod_ix < y->pod_ix ? -1 : x->pod_ix > y->pod_ix;
 }
 
 /* The least used first: they are the most likely to go. */
@@ -72,10 +51,10 @@ static enum bt_stay list_moving(struct bt_removal *r, uint32_t node_ix, size_t *
 		}
 		stay = role == BT_ROLE_ENDS ? BT_STAYS_UNOWNED : stay;
 		r->pods = bt_mem_grow(r->pods, n, &r->pod_cap, sizeof(*r->pods));
-		r->pods[n++] = (struct bt_moving_pod){ix, pod->priority, pod->creation_ns};
+		r->pods[n++] = (struct bt_importance){pod->priority, pod->creation_ns, ix};
 	}
 	if (n) {
-		qsort(r->pods, n, sizeof(*r->pods), by_importance);
+		qsort(r->pods, n, sizeof(*r->pods), bt_by_importance);
 	}
 	*out_n = n;
 	return stay;
@@ -89,7 +68,7 @@ static bool budgets_allow(struct bt_removal *r, size_t n)
 	bt_budget_use_begin(&budgets, cache_of(r));
 	for (size_t i = 0; i < n && allowed; i++) {
 		allowed = !bt_budget_use_charge(
-			&budgets, cache_of(r), bt_ledger_pod(cache_of(r)->ledger, r->pods[i].pod_ix));
+			&budgets, cache_of(r), bt_ledger_pod(cache_of(r)->ledger, r->pods[i].ix));
 	}
 	bt_budget_use_end(&budgets);
 	return allowed;
@@ -103,11 +82,11 @@ static bool move_pods(struct bt_removal *r, uint32_t node_ix, size_t n)
 
 	bt_transaction_close_node(r->engine, node_ix, true);
 	for (size_t i = 0; i < n; i++) {
-		bt_transaction_evict(r->engine, r->pods[i].pod_ix);
-		r->pods[i].pod_ix = bt_transaction_add_copy(r->engine, r->pods[i].pod_ix);
+		bt_transaction_evict(r->engine, r->pods[i].ix);
+		r->pods[i].ix = bt_transaction_add_copy(r->engine, r->pods[i].ix);
 	}
 	for (size_t i = 0; i < n && placed; i++) {
-		placed = bt_transaction_place(r->engine, r->pods[i].pod_ix, &to_ix) == BT_PLACED;
+		placed = bt_transaction_place(r->engine, r->pods[i].ix, &to_ix) == BT_PLACED;
 	}
 	return placed;
 }
@@ -121,7 +100,7 @@ static void note_removable(struct bt_removal *r, uint32_t node_ix, size_t n)
 {
 	const struct bt_intern *intern = cache_of(r)->dictionary->intern;
 	const struct bt_snapshot *snapshot = cache_of(r)->view.snapshot;
-	const uint32_t key = bt_intern_find(intern, bt_str(TYPE_LABEL));
+	const uint32_t key = bt_intern_find(intern, bt_str(BT_TYPE_LABEL));
 	const uint32_t type =
 		key == BT_NAME_NONE ? BT_NAME_NONE : bt_labels_get(snapshot->nodes[node_ix].labels, key);
 

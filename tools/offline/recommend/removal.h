@@ -6,6 +6,8 @@
 #pragma once
 
 #include "tools/cli/progress.h"
+#include "tools/offline/recommend/node_types.h"
+#include "tools/offline/whatif/importance.h"
 #include "tools/offline/whatif/inventory.h"
 #include "tools/offline/simulate/loaded_cluster.h"
 
@@ -34,7 +36,7 @@ struct bt_removal {
 	uint64_t stays[BT_STAY_N]; /* nodes by reason */
 	/* private: */
 	size_t node_cap, pod_cap;
-	struct bt_moving_pod *pods;
+	struct bt_importance *pods; /* of the node that is tried */
 	struct bt_arena arena;
 };
 

@@ -68,7 +68,7 @@ static void note_decision(void *context, const struct bt_decision *decision, con
 
 	struct bt_simulate_run_watch *watch = watch_of(run, decision->pod_ix);
 
-	if (watch) {
+	if (watch && run->explained) {
 		run->explained(run->context, watch, decision);
 	}
 	if (decision->outcome == BT_PLACED) {

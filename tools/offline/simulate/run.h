@@ -67,12 +67,12 @@ struct bt_simulate_run {
 					cycle */
 	struct bt_decision_log decisions;
 	struct bt_api_log *api;			    /* log of API calls, or NULL */
-	struct bt_taint_evictions *taint_evictions; /* NULL: NoExecute taints evict nobody */
+	struct bt_taint_evictions *taint_evictions; /* NULL: the run ignores NoExecute taints */
 	struct bt_simulate_run_watch *watches;
 	size_t watch_n;
 	void (*explain)(void *context, struct bt_simulate_run_watch *watch,
 		uint32_t pod_ix); /* called before a watched pod's cycle */
-	/* ... and after it, with its node, or none */
+	/* ... and after it, with its node, or none; or NULL */
 	void (*explained)(
 		void *context, struct bt_simulate_run_watch *watch, const struct bt_decision *decision);
 	/* Called before a pod is evicted for another one; or NULL. */

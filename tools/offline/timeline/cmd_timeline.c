@@ -13,19 +13,16 @@
 
 static const char *state_of(const struct bt_timeline *t)
 {
-	const struct bt_timeline_row *last = t->row_n ? &t->rows[t->row_n - 1] : NULL;
-	bool gated = false;
-
-	for (size_t i = 0; i < t->row_n; i++) {
-		if (bt_str_is(bt_str(t->rows[i].what), "queue")) {
-			gated = bt_str_is(bt_str_sub(t->rows[i].detail, 0, 5), "gated");
-		}
+	if (t->gone) {
+		return "gone";
 	}
-	return t->gone							    ? "gone"
-	       : t->ignored						    ? "ignored"
-	       : bt_pod_fields_get(&t->fields, bt_str("spec.nodeName")).len ? "placed"
-	       : gated							    ? "gated"
-									    : (last ? "pending" : "unknown");
+	if (t->ignored) {
+		return "ignored";
+	}
+	if (bt_pod_fields_get(&t->fields, bt_str("spec.nodeName")).len) {
+		return "placed";
+	}
+	return t->gated ? "gated" : "pending";
 }
 
 static void add_time(struct bt_emit *emit, const struct bt_timeline *t, const struct bt_timeline_row *row)

@@ -41,14 +41,6 @@ static void note_cycle(void *context, struct bt_simulate_run_watch *watch, uint3
 	bt_timeline_cycle_begins(s->timeline, pod_ix);
 }
 
-static void ignore_decision(
-	void *context, struct bt_simulate_run_watch *watch, const struct bt_decision *decision)
-{
-	(void)context;
-	(void)watch;
-	(void)decision;
-}
-
 static int simulate(struct simulated *s)
 {
 	struct bt_loaded_cluster *cluster = &s->cluster;
@@ -68,7 +60,6 @@ static int simulate(struct simulated *s)
 	cluster->run.watches = &s->watch;
 	cluster->run.watch_n = 1;
 	cluster->run.explain = note_cycle;
-	cluster->run.explained = ignore_decision;
 	cluster->run.context = s;
 	cluster->run.now_ns = begin_ns;
 	bt_api_log_begin(&s->api);

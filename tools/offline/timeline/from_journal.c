@@ -12,8 +12,6 @@
 #include "tools/kube/objects/watch_event.h"
 #include "tools/offline/timeline/source.h"
 
-#define MAGIC "BERTHJNL" /* engine/flow/pipeline/journal.h */
-
 struct replayed {
 	struct bt_timeline *timeline;
 	struct bt_engine *engine;
@@ -28,9 +26,10 @@ struct replayed {
 
 bool bt_timeline_is_journal(const char *path)
 {
-	char head[sizeof(MAGIC) - 1];
+	char head[sizeof(BT_JOURNAL_MAGIC) - 1];
 	FILE *file = strcmp(path, "-") ? fopen(path, "rb") : NULL;
-	bool is = file && fread(head, sizeof(head), 1, file) == 1 && !memcmp(head, MAGIC, sizeof(head));
+	bool is = file && fread(head, sizeof(head), 1, file) == 1 &&
+		  !memcmp(head, BT_JOURNAL_MAGIC, sizeof(head));
 
 	if (file) {
 		fclose(file);

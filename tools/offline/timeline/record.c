@@ -214,6 +214,7 @@ static void note_move(void *context, uint32_t pod_ix, enum bt_wait to, uint32_t 
 		return;
 	}
 	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(*t->engine), pod_ix);
+	t->gated = to == BT_WAIT_GATED;
 	switch (to) {
 	case BT_WAIT_ACTIVE:
 		bt_buf_text(&t->text, "active");

@@ -35,6 +35,7 @@ struct bt_timeline {
 	struct bt_pod_fields fields;
 	uint32_t attempt_n;
 	bool known, gone;    /* it was there; it was deleted */
+	bool gated;	     /* its last place in the queue is that of gated pods */
 	const char *ignored; /* why the scheduler has nothing to do with it; NULL: it has */
 	/* private: */
 	size_t row_cap, change_cap;

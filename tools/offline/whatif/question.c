@@ -99,19 +99,6 @@ static void displace(struct bt_run *run, struct bt_run_pod *pod, enum bt_fate en
 	}
 }
 
-static int by_importance(const void *a, const void *b)
-{
-	const struct bt_run_order *x = a, *y = b;
-
-	if (x->priority != y->priority) {
-		return x->priority > y->priority ? -1 : 1;
-	}
-	if (x->creation_ns != y->creation_ns) {
-		return x->creation_ns < y->creation_ns ? -1 : 1;
-	}
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
-
 /* The pods on a node by importance, in run->order; ix is the pod's. */
 static size_t order_of_node(struct bt_run *run, uint32_t node_ix)
 {
@@ -123,10 +110,10 @@ static size_t order_of_node(struct bt_run *run, uint32_t node_ix)
 		const struct bt_pod *pod = bt_ledger_pod(ledger, ix);
 
 		run->order = bt_mem_grow(run->order, n, &run->order_cap, sizeof(*run->order));
-		run->order[n++] = (struct bt_run_order){pod->priority, pod->creation_ns, ix};
+		run->order[n++] = (struct bt_importance){pod->priority, pod->creation_ns, ix};
 	}
 	if (n) {
-		qsort(run->order, n, sizeof(*run->order), by_importance);
+		qsort(run->order, n, sizeof(*run->order), bt_by_importance);
 	}
 	return n;
 }
@@ -419,19 +406,19 @@ static uint64_t kind_of(const struct bt_pod *pod)
 	return bt_pair_key((uint32_t)serial, (uint32_t)pod->priority);
 }
 
-static struct bt_run_order rank_of(const struct bt_run *run, uint32_t place)
+static struct bt_importance rank_of(const struct bt_run *run, uint32_t place)
 {
 	const struct bt_run_pod *pod = &run->pods[place];
 
-	return (struct bt_run_order){pod->priority, pod->creation_ns, place};
+	return (struct bt_importance){pod->priority, pod->creation_ns, place};
 }
 
 /* Adds a pod to those that wait, which are sorted from the at-th on. */
 static void wait_in_order(struct bt_run *run, uint32_t place, size_t at)
 {
-	const struct bt_run_order rank = rank_of(run, place);
+	const struct bt_importance rank = rank_of(run, place);
 
-	while (at < run->order_n && by_importance(&run->order[at], &rank) < 0) {
+	while (at < run->order_n && bt_by_importance(&run->order[at], &rank) < 0) {
 		at++;
 	}
 	run->order = bt_mem_grow(run->order, run->order_n, &run->order_cap, sizeof(*run->order));
@@ -525,7 +512,7 @@ static void list_waiting(struct bt_run *run)
 	}
 	run->order_n = n;
 	if (n) {
-		qsort(run->order, n, sizeof(*run->order), by_importance);
+		qsort(run->order, n, sizeof(*run->order), bt_by_importance);
 	}
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tools/offline/whatif/budget_use.h"
+#include "tools/offline/whatif/importance.h"
 #include "tools/offline/whatif/question.h"
 
 enum bt_run_state { BT_RUN_WAITS, BT_RUN_PLACED, BT_RUN_GONE };
@@ -30,13 +31,6 @@ struct bt_run_preemption {
 	size_t budget;	  /* that this violates; SIZE_MAX: none */
 };
 
-/* Sorts pods by importance. */
-struct bt_run_order {
-	int32_t priority;
-	int64_t creation_ns;
-	uint32_t ix;
-};
-
 /* Sorts pods by how a controller that scales down chooses them. */
 struct bt_run_victim {
 	uint32_t ix, node_ix, beside_n; /* pods of the workload on its node */
@@ -58,7 +52,7 @@ struct bt_run {
 	struct bt_run_pod *pods;
 	size_t pod_n, pod_cap;
 	struct bt_map by_ix; /* pod index plus one -> its place in pods */
-	struct bt_run_order *order;
+	struct bt_importance *order;
 	struct bt_run_victim *victims;
 	struct bt_run_preemption *preemptions;
 	size_t order_n, order_cap, victim_cap, preemption_n, preemption_cap;
