@@ -4,11 +4,10 @@
  */
 #include "plugins/registry.h"
 #include "seed.h"
-#include "trial.h"
+#include "trial_config.h"
 
 #include "engine/base/check.h"
 #include "engine/base/rng.h"
-#include "tools/kube/config/config_decode.h"
 
 #define TEAM_MAX 3 /* pods of a team on a node */
 
@@ -122,19 +121,13 @@ static struct trial begin_with_plugin(void **state, const char *name, bool evalu
 {
 	const struct bt_engine_options options = {.no_backoff = true, .evaluate_always = evaluate_always};
 	struct trial t = {.f = *state};
-	struct bt_buf text = {0}, error = {0};
+	struct bt_buf text = {0};
 
 	bt_buf_printf(&text,
 		"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
 		"- plugins: {multiPoint: {enabled: [{name: %s, weight: 50}]}}\n",
 		name);
-	bt_config_init(&t.config, NULL);
-	if (bt_config_load(&t.config, "f.yaml", bt_buf_view(&text), &error) != BT_OK) {
-		fail_msg("%s", error.ptr);
-	}
-	bt_buf_fini(&text);
-	bt_buf_fini(&error);
-	start(&t, &options);
+	start_with(&t, &text, &options);
 	return t;
 }
 

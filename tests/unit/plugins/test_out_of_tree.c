@@ -9,9 +9,8 @@
 #include "plugins/registry.h"
 #include "config_fixture.h"
 #include "seed.h"
-#include "tools/kube/config/config_decode.h"
 #include "tools/kube/config/config_encode.h"
-#include "trial.h"
+#include "trial_config.h"
 
 #define HEAD "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
@@ -329,7 +328,7 @@ static struct trial begin_with(void **state, const char *plugin, const char *arg
 	/* Otherwise kinds known to be infeasible go behind the others. */
 	const struct bt_engine_options options = {.no_backoff = true, .strict_order = true};
 	struct trial t = {.f = *state};
-	struct bt_buf text = {0}, error = {0};
+	struct bt_buf text = {0};
 
 	bt_buf_printf(&text,
 		HEAD "profiles:\n- schedulerName: default-scheduler\n"
@@ -338,13 +337,7 @@ static struct trial begin_with(void **state, const char *plugin, const char *arg
 	if (args) {
 		bt_buf_printf(&text, "  pluginConfig:\n  - name: %s\n    args: %s\n", plugin, args);
 	}
-	bt_config_init(&t.config, NULL);
-	if (bt_config_load(&t.config, "f.yaml", bt_buf_view(&text), &error) != BT_OK) {
-		fail_msg("%s", error.ptr);
-	}
-	bt_buf_fini(&text);
-	bt_buf_fini(&error);
-	start(&t, &options);
+	start_with(&t, &text, &options);
 	return t;
 }
 

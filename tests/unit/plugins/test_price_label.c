@@ -5,10 +5,9 @@
 #include "config_fixture.h"
 #include "plugins/registry.h"
 #include "seed.h"
-#include "trial.h"
+#include "trial_config.h"
 
 #include "engine/base/rng.h"
-#include "tools/kube/config/config_decode.h"
 #include "tools/kube/config/config_encode.h"
 
 #define HEAD "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -21,16 +20,10 @@ static struct trial begin_with(void **state, const char *args, bool evaluate_alw
 {
 	const struct bt_engine_options options = {.no_backoff = true, .evaluate_always = evaluate_always};
 	struct trial t = {.f = *state};
-	struct bt_buf text = {0}, error = {0};
+	struct bt_buf text = {0};
 
 	bt_buf_printf(&text, "%s%s\n", ENABLED, args);
-	bt_config_init(&t.config, NULL);
-	if (bt_config_load(&t.config, "f.yaml", bt_buf_view(&text), &error) != BT_OK) {
-		fail_msg("%s", error.ptr);
-	}
-	bt_buf_fini(&text);
-	bt_buf_fini(&error);
-	start(&t, &options);
+	start_with(&t, &text, &options);
 	return t;
 }
 
